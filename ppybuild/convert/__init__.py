@@ -1,0 +1,1 @@
+"""Turns facts into `.ppy` text through libcst. Infers nothing."""

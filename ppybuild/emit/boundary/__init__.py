@@ -1,0 +1,1 @@
+"""The generated C between Python calls and kernels: argument checks, results, fallback."""

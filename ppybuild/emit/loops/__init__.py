@@ -1,0 +1,1 @@
+"""The loop IR: lowering from Python, passes, and the C printer."""

@@ -1,0 +1,325 @@
+"""The loop IR: structured, typed, immutable.
+
+An expression is pure and cannot fail: it may be moved, repeated or dropped as far as the
+variables and buffers it reads allow. Whatever may fail is a statement: `Checked` computes
+a value and `Guard` tests a condition, and where either fails the run is abandoned and
+Python starts the function again. Passes turn `Checked` into `Assign` where they can prove
+that it cannot fail.
+
+Integers are 64-bit: `I64` arithmetic in an expression does not overflow, because
+lowering uses `Checked` for it and a pass that drops the check has proved the range.
+Floats are IEEE doubles in source order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import final
+
+
+class Type(Enum):
+    """The type of a value in a register."""
+
+    I64 = "i64"
+    F64 = "f64"
+    BOOL = "bool"
+
+
+class Element(Enum):
+    """What a buffer holds. Loads widen to I64 or F64; stores are checked to fit."""
+
+    F64 = "f64"
+    I64 = "i64"
+    F32 = "f32"
+    I32 = "i32"
+    U8 = "u8"
+    I8 = "i8"
+
+    @property
+    def type(self) -> Type:
+        return Type.F64 if self in (Element.F64, Element.F32) else Type.I64
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in the Python source; counts from 1."""
+
+    line: int
+    column: int
+
+
+# Expressions
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: int | float | bool
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A parameter or local, by its name in `Function.parameters` or `Function.locals`."""
+
+    name: str
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row of `ops.OPS` applied to arguments: `add.f64`, `lt.i64`, `not`, `sin`."""
+
+    name: str
+    args: tuple[Expr, ...]
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`then if condition else orelse`; evaluating both sides would be harmless."""
+
+    condition: Expr
+    then: Expr
+    orelse: Expr
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`buffer[index]` with `index` in `[0, length)`, widened."""
+
+    buffer: str
+    index: Expr
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Length:
+    """The number of elements of a buffer; it does not change during a run."""
+
+    buffer: str
+    type: Type = Type.I64
+
+
+Expr = Const | Var | Op | Select | Load | Length
+
+
+# Statements
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assign:
+    target: str
+    value: Expr
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`target = op(args)`, a row of `ops.CHECKED`; the run is abandoned if it fails.
+
+    `add.i64` fails on overflow, `div.f64` on a zero divisor, `sqrt` on its domain,
+    `index` (index, length) normalises a negative index and fails out of range.
+    """
+
+    target: str
+    op: str
+    args: tuple[Expr, ...]
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Abandon the run unless `condition`; `kind` names why, for remarks and comments."""
+
+    condition: Expr
+    kind: str
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`buffer[index] = value`, `index` in `[0, length)` and `value` known to fit."""
+
+    buffer: str
+    index: Expr
+    value: Expr
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Keep a copy of these buffers, once a run, to put back should the run be abandoned."""
+
+    buffers: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call another native function; if it abandons, so does this run.
+
+    `args` are expressions, or names of buffers where the callee's parameter is one.
+    """
+
+    targets: tuple[str, ...]
+    function: str
+    args: tuple[Expr | str, ...]
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: Block
+    orelse: Block
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for target in range(start, stop, step)`; the three are evaluated once, before.
+
+    `step` is not zero. The counter is the loop's own: a body that assigns to `target`
+    does not change the course of the loop, and after a loop that ran `target` holds the
+    last value, as in Python.
+    """
+
+    target: str
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Block
+    orelse: Block
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class While:
+    """`test` runs before each turn and leaves its outcome in `condition`."""
+
+    test: Block
+    condition: Expr
+    body: Block
+    orelse: Block
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Break:
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Continue:
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Return:
+    values: tuple[Expr, ...]
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Versioned:
+    """Two bodies with one meaning: `fast` where `condition` holds, else `checked`.
+
+    Nothing in `fast` can fail.
+    """
+
+    condition: Expr
+    fast: Block
+    checked: Block
+    location: Location
+
+
+Statement = (
+    Assign
+    | Checked
+    | Guard
+    | Store
+    | Save
+    | Call
+    | If
+    | For
+    | While
+    | Break
+    | Continue
+    | Return
+    | Versioned
+)
+Block = tuple[Statement, ...]
+
+
+# Functions
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScalarParameter:
+    name: str
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BufferParameter:
+    name: str
+    element: Element
+    writable: bool
+    """Whether this function or one that it calls stores into it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TupleParameter:
+    """A tuple of scalars (or of such tuples), flattened into scalars in the kernel."""
+
+    name: str
+    items: tuple[ScalarParameter | TupleParameter, ...]
+
+
+Parameter = ScalarParameter | BufferParameter | TupleParameter
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TupleResult:
+    items: tuple[Type | TupleResult, ...]
+
+
+Result = Type | TupleResult | None
+"""What the function returns: a scalar, a tuple of such, or Python's None."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Function:
+    name: str
+    """As in `graph.program.Function.name`."""
+    parameters: tuple[Parameter, ...]
+    result: Result
+    locals: tuple[tuple[str, Type], ...]
+    """In order of first binding; temporaries of lowering and passes included."""
+    body: Block
+    location: Location

@@ -1,0 +1,1 @@
+"""The tensor IR: regions as graphs of ATen operators, and the code written for them."""

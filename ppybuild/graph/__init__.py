@@ -1,0 +1,1 @@
+"""Reads sources and computes facts about the whole program. Writes no text."""

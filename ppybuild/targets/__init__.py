@@ -1,0 +1,1 @@
+"""Toolchains, flags, SCons and bundles. Knows nothing of Python semantics."""

@@ -108,7 +108,17 @@ class Length:
     type: Type = Type.I64
 
 
-Expr = Const | Var | Op | Select | Load | Length
+@final
+@dataclass(frozen=True, slots=True)
+class Disjoint:
+    """Whether two buffers share no byte of memory; it does not change during a run."""
+
+    first: str
+    second: str
+    type: Type = Type.BOOL
+
+
+Expr = Const | Var | Op | Select | Load | Length | Disjoint
 
 
 # Statements
@@ -206,6 +216,9 @@ class For:
     body: Block
     orelse: Block
     location: Location
+    independent: bool = False
+    """No turn reads or writes an element that another turn writes, so that the turns'
+    loads and stores may be interleaved (C: `#pragma GCC ivdep`)."""
 
 
 @final
@@ -244,7 +257,7 @@ class Return:
 class Versioned:
     """Two bodies with one meaning: `fast` where `condition` holds, else `checked`.
 
-    Nothing in `fast` can fail.
+    What `condition` shows cannot fail is not checked in `fast`.
     """
 
     condition: Expr

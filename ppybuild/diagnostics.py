@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -57,3 +58,13 @@ class Failure(Exception):
         super().__init__("; ".join(found.message for found in diagnostics))
         self.diagnostics = diagnostics
         self.status = status
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was most likely meant to be."""
+    import difflib  # only where something is wrong
+
+    candidates = sorted(set(known))
+    folded = {candidate.lower(): candidate for candidate in reversed(candidates)}
+    close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None

@@ -1,0 +1,208 @@
+"""The operators of the loop IR, as tables.
+
+`OPS` are total: an expression may be moved, repeated or dropped. `CHECKED` may fail, and
+name the total operator that they become once a pass has proved that they cannot. A total
+operator whose row is also in `CHECKED` is only defined where the checked one succeeds.
+
+Names are `operation.type`, or the plain name where one type makes sense. C spellings are a
+symbol (infix for two arguments, prefix for one) or the name of a function, of
+`ppy_kernel.h` where it begins with `ppy_`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ppybuild.emit.loops.ir import Type
+
+I64, F64, BOOL = Type.I64, Type.F64, Type.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A total operator: what it takes, what it gives, how C says it."""
+
+    args: tuple[Type, ...]
+    result: Type
+    c: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOperator:
+    """A fallible operator; `c` is a function that returns whether it succeeded, and stores
+    the result through a pointer that comes last. `total` is a name of `OPS`."""
+
+    args: tuple[Type, ...]
+    result: Type
+    c: str
+    total: str
+
+
+_INTEGER = {
+    "add.i64": Operator((I64, I64), I64, "+"),
+    "sub.i64": Operator((I64, I64), I64, "-"),
+    "mul.i64": Operator((I64, I64), I64, "*"),
+    "neg.i64": Operator((I64,), I64, "-"),
+    "abs.i64": Operator((I64,), I64, "ppy_abs_i64"),
+    "floordiv.i64": Operator((I64, I64), I64, "ppy_floordiv_i64"),
+    "mod.i64": Operator((I64, I64), I64, "ppy_mod_i64"),
+    # C's own division and remainder: Python's for operands that are not negative.
+    "quot.i64": Operator((I64, I64), I64, "/"),
+    "rem.i64": Operator((I64, I64), I64, "%"),
+    "truediv.i64": Operator((I64, I64), F64, "ppy_truediv_i64"),
+    "pow.i64": Operator((I64, I64), I64, "ppy_pow_i64"),
+    "shl.i64": Operator((I64, I64), I64, "ppy_shl_i64"),
+    "shr.i64": Operator((I64, I64), I64, "ppy_shr_i64"),
+    "and.i64": Operator((I64, I64), I64, "&"),
+    "or.i64": Operator((I64, I64), I64, "|"),
+    "xor.i64": Operator((I64, I64), I64, "^"),
+    "invert.i64": Operator((I64,), I64, "~"),
+    "min.i64": Operator((I64, I64), I64, "ppy_min_i64"),
+    "max.i64": Operator((I64, I64), I64, "ppy_max_i64"),
+    "gcd": Operator((I64, I64), I64, "ppy_gcd"),
+    "isqrt": Operator((I64,), I64, "ppy_isqrt"),
+    "factorial": Operator((I64,), I64, "ppy_factorial"),
+    "index": Operator((I64, I64), I64, "ppy_index"),
+}
+
+_FLOAT = {
+    "add.f64": Operator((F64, F64), F64, "+"),
+    "sub.f64": Operator((F64, F64), F64, "-"),
+    "mul.f64": Operator((F64, F64), F64, "*"),
+    "div.f64": Operator((F64, F64), F64, "/"),
+    "neg.f64": Operator((F64,), F64, "-"),
+    "abs.f64": Operator((F64,), F64, "fabs"),
+    "floordiv.f64": Operator((F64, F64), F64, "ppy_floordiv_f64"),
+    "mod.f64": Operator((F64, F64), F64, "ppy_mod_f64"),
+    "pow.f64": Operator((F64, F64), F64, "ppy_libm_pow"),
+    "min.f64": Operator((F64, F64), F64, "ppy_min_f64"),
+    "max.f64": Operator((F64, F64), F64, "ppy_max_f64"),
+}
+
+_COMPARISON = {
+    f"{name}.{kind}": Operator((type_, type_), BOOL, symbol)
+    for kind, type_ in (("i64", I64), ("f64", F64), ("bool", BOOL))
+    for name, symbol in (
+        ("eq", "=="),
+        ("ne", "!="),
+        ("lt", "<"),
+        ("le", "<="),
+        ("gt", ">"),
+        ("ge", ">="),
+    )
+    if kind != "bool" or name in ("eq", "ne")
+}
+
+# An int against a float, exact beyond 2**53; the int comes first.
+_MIXED_COMPARISON = {
+    "eq.mixed": Operator((I64, F64), BOOL, "ppy_eq_mixed"),
+    "ne.mixed": Operator((I64, F64), BOOL, "ppy_ne_mixed"),
+    "lt.mixed": Operator((I64, F64), BOOL, "ppy_lt_mixed"),
+    "le.mixed": Operator((I64, F64), BOOL, "ppy_le_mixed"),
+    "gt.mixed": Operator((I64, F64), BOOL, "ppy_gt_mixed"),
+    "ge.mixed": Operator((I64, F64), BOOL, "ppy_ge_mixed"),
+}
+
+_LOGIC = {
+    "and": Operator((BOOL, BOOL), BOOL, "&&"),
+    "or": Operator((BOOL, BOOL), BOOL, "||"),
+    "not": Operator((BOOL,), BOOL, "!"),
+}
+
+_CONVERSION = {
+    "to_f64": Operator((I64,), F64, "(double)"),
+    "to_i64.bool": Operator((BOOL,), I64, "(int64_t)"),
+    "to_f64.bool": Operator((BOOL,), F64, "(double)"),
+    "round_f32": Operator((F64,), F64, "ppy_round_f32"),
+    "trunc": Operator((F64,), I64, "(int64_t)"),
+    "floor": Operator((F64,), I64, "ppy_floor"),
+    "ceil": Operator((F64,), I64, "ppy_ceil"),
+    "round": Operator((F64,), I64, "ppy_round"),
+}
+
+# Fail nowhere in CPython.
+_MATH_TOTAL = {
+    name: Operator((F64,), F64, c)
+    for name, c in (
+        ("atan", "ppy_libm_atan"),
+        ("asinh", "ppy_libm_asinh"),
+        ("tanh", "ppy_libm_tanh"),
+        ("cbrt", "ppy_libm_cbrt"),
+        ("erf", "ppy_libm_erf"),
+        ("erfc", "ppy_libm_erfc"),
+        ("ulp", "ppy_ulp"),
+        ("modf.fraction", "ppy_modf_fraction"),
+        ("modf.whole", "ppy_modf_whole"),
+        ("frexp.mantissa", "ppy_frexp_mantissa"),
+    )
+} | {
+    "frexp.exponent": Operator((F64,), I64, "ppy_frexp_exponent"),
+    "atan2": Operator((F64, F64), F64, "ppy_libm_atan2"),
+    "copysign": Operator((F64, F64), F64, "copysign"),
+    "nextafter": Operator((F64, F64), F64, "nextafter"),
+    "isnan": Operator((F64,), BOOL, "isnan"),
+    "isinf": Operator((F64,), BOOL, "isinf"),
+    "isfinite": Operator((F64,), BOOL, "isfinite"),
+}
+
+# Of one float; raise where libm gives nan for a number, or an infinity for a finite one.
+_LIBM_UNARY = (
+    "acos", "acosh", "asin", "atanh", "cos", "cosh", "exp", "exp2", "expm1",
+    "log", "log10", "log1p", "log2", "sin", "sinh", "tan",
+)  # fmt: skip
+
+_MATH = {name: Operator((F64,), F64, f"ppy_libm_{name}") for name in _LIBM_UNARY} | {
+    "sqrt": Operator((F64,), F64, "sqrt"),
+    "math_pow": Operator((F64, F64), F64, "ppy_libm_pow"),
+    "fmod": Operator((F64, F64), F64, "fmod"),
+    "remainder": Operator((F64, F64), F64, "remainder"),
+    "ldexp": Operator((F64, I64), F64, "ppy_ldexp"),
+}
+
+OPS: dict[str, Operator] = {
+    **_INTEGER,
+    **_FLOAT,
+    **_COMPARISON,
+    **_MIXED_COMPARISON,
+    **_LOGIC,
+    **_CONVERSION,
+    **_MATH_TOTAL,
+    **_MATH,
+}
+
+
+def _checked(name: str, c: str) -> CheckedOperator:
+    total = OPS[name]
+    return CheckedOperator(total.args, total.result, c, name)
+
+
+CHECKED: dict[str, CheckedOperator] = {
+    # Beyond 64 bits.
+    "add.i64": _checked("add.i64", "ppy_checked_add_i64"),
+    "sub.i64": _checked("sub.i64", "ppy_checked_sub_i64"),
+    "mul.i64": _checked("mul.i64", "ppy_checked_mul_i64"),
+    "neg.i64": _checked("neg.i64", "ppy_checked_neg_i64"),
+    "abs.i64": _checked("abs.i64", "ppy_checked_abs_i64"),
+    "gcd": _checked("gcd", "ppy_checked_gcd"),
+    "trunc": _checked("trunc", "ppy_checked_trunc"),
+    "floor": _checked("floor", "ppy_checked_floor"),
+    "ceil": _checked("ceil", "ppy_checked_ceil"),
+    "round": _checked("round", "ppy_checked_round"),
+    # The same, and a zero divisor, a negative count or exponent.
+    "floordiv.i64": _checked("floordiv.i64", "ppy_checked_floordiv_i64"),
+    "mod.i64": _checked("mod.i64", "ppy_checked_mod_i64"),
+    "truediv.i64": _checked("truediv.i64", "ppy_checked_truediv_i64"),
+    "pow.i64": _checked("pow.i64", "ppy_checked_pow_i64"),
+    "shl.i64": _checked("shl.i64", "ppy_checked_shl_i64"),
+    "shr.i64": _checked("shr.i64", "ppy_checked_shr_i64"),
+    "isqrt": _checked("isqrt", "ppy_checked_isqrt"),
+    "factorial": _checked("factorial", "ppy_checked_factorial"),
+    "div.f64": _checked("div.f64", "ppy_checked_div_f64"),
+    "floordiv.f64": _checked("floordiv.f64", "ppy_checked_floordiv_f64"),
+    "mod.f64": _checked("mod.f64", "ppy_checked_mod_f64"),
+    "pow.f64": _checked("pow.f64", "ppy_checked_pow_f64"),
+    # Outside the buffer.
+    "index": _checked("index", "ppy_checked_index"),
+    # Outside the function's domain or range.
+    **{name: _checked(name, f"ppy_checked_{name}") for name in _MATH},
+}

@@ -1,0 +1,21 @@
+"""What all tests share: the `golden` fixture and its `--update`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.golden import Case, Golden, check_case
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite golden expectations")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """`golden(case, section=text, ...)` compares, or rewrites under `--update`."""
+
+    def check(case: Case, **actual: str) -> None:
+        check_case(case, actual, bool(request.config.getoption("--update")))
+
+    return check

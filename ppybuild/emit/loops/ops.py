@@ -65,6 +65,13 @@ _INTEGER = {
     "index": Operator((I64, I64), I64, "ppy_index"),
 }
 
+# Of operands that are not negative: the greatest integer where the result is beyond it. Passes
+# write the conditions of versioned loops with these.
+_SATURATING = {
+    "add.sat": Operator((I64, I64), I64, "ppy_add_sat"),
+    "mul.sat": Operator((I64, I64), I64, "ppy_mul_sat"),
+}
+
 _FLOAT = {
     "add.f64": Operator((F64, F64), F64, "+"),
     "sub.f64": Operator((F64, F64), F64, "-"),
@@ -161,6 +168,7 @@ _MATH = {name: Operator((F64,), F64, f"ppy_libm_{name}") for name in _LIBM_UNARY
 
 OPS: dict[str, Operator] = {
     **_INTEGER,
+    **_SATURATING,
     **_FLOAT,
     **_COMPARISON,
     **_MIXED_COMPARISON,

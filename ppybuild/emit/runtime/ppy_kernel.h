@@ -60,6 +60,25 @@ static inline PPY_COLD int ppy_poll(ppy_run *run) {
     return run->poll ? run->poll(run) : PPY_OK;
 }
 
+/* In a kernel: count loop turns, and look at signals when enough have passed. */
+#define PPY_TICK(run, turns) \
+    do { \
+        if (PPY_UNLIKELY(((run)->ticks -= (turns)) < 0) && PPY_UNLIKELY(ppy_poll(run) != PPY_OK)) return PPY_RAISED; \
+    } while (0)
+
+/* In a kernel: go on only if the kernel that is called does. */
+#define PPY_CALL(call) \
+    do { \
+        const int ppy_status = (call); \
+        if (PPY_UNLIKELY(ppy_status != PPY_OK)) return ppy_status; \
+    } while (0)
+
+/* In a kernel: abandon the run unless the condition holds. */
+#define PPY_GUARD(condition) \
+    do { \
+        if (PPY_UNLIKELY(!(condition))) return PPY_ABANDON; \
+    } while (0)
+
 /* Copies a buffer unless this run has copied all of it before. False without memory. */
 static inline PPY_COLD bool ppy_save(ppy_run *run, void *data, size_t bytes) {
     if (bytes == 0) return true;
@@ -86,6 +105,14 @@ static inline PPY_COLD void ppy_release(ppy_run *run, bool restore) {
     }
     run->saved = NULL;
 }
+
+/* Whether two buffers share no byte. */
+static inline bool ppy_disjoint(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    const uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
+    return first <= second ? second - first >= a_bytes || b_bytes == 0 : first - second >= b_bytes || a_bytes == 0;
+}
+
+#define PPY_BYTES(buffer) ((size_t)(buffer).length * sizeof *(buffer).data)
 
 /* Ranges. */
 
@@ -118,6 +145,16 @@ static inline bool ppy_checked_add_i64(int64_t a, int64_t b, int64_t *result) { 
 static inline bool ppy_checked_sub_i64(int64_t a, int64_t b, int64_t *result) { return !__builtin_sub_overflow(a, b, result); }
 static inline bool ppy_checked_mul_i64(int64_t a, int64_t b, int64_t *result) { return !__builtin_mul_overflow(a, b, result); }
 static inline bool ppy_checked_neg_i64(int64_t a, int64_t *result) { return !__builtin_sub_overflow((int64_t)0, a, result); }
+
+/* Of operands that are not negative. */
+static inline int64_t ppy_add_sat(int64_t a, int64_t b) {
+    int64_t result;
+    return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
+}
+static inline int64_t ppy_mul_sat(int64_t a, int64_t b) {
+    int64_t result;
+    return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+}
 
 static inline int64_t ppy_abs_i64(int64_t a) { return a < 0 ? -a : a; }
 static inline bool ppy_checked_abs_i64(int64_t a, int64_t *result) {

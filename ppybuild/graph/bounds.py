@@ -1,0 +1,109 @@
+"""How large an int can be, read off the expression that computes it.
+
+Only what is certain counts, with one exception that no machine can refute: a number that
+grows by at most 2**10 at a time from a small one does not pass 2**62.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from ppybuild.graph.program import Facts
+
+FITS = 62
+"""Bits of magnitude that leave room in 64-bit arithmetic."""
+COUNTED = 54
+"""Bits that a counter cannot pass in any running time."""
+STEP = 10
+"""Bits of an increment that keeps a counter a counter."""
+
+Known = Callable[[ast.expr], int | None]
+
+
+def bits(facts: Facts, node: ast.expr, known: Known) -> int | None:
+    """An upper bound on the bits of the value's magnitude; None where there is none.
+
+    `known` answers for the leaves that only the caller can judge.
+    """
+    answer = known(node)
+    if answer is not None:
+        return answer
+    constant = facts.constants.get(node)
+    if isinstance(node, ast.Constant):
+        constant = node.value if isinstance(node.value, int) else None
+    if isinstance(constant, int):
+        return int(constant).bit_length()
+    match node:
+        case ast.Compare():
+            return 1
+        case ast.UnaryOp(ast.USub() | ast.UAdd() | ast.Invert()):
+            inner = bits(facts, node.operand, known)
+            return None if inner is None else inner + 1
+        case ast.UnaryOp():
+            return 1
+        case ast.IfExp():
+            return _largest([bits(facts, side, known) for side in (node.body, node.orelse)])
+        case ast.BinOp():
+            return _operation(facts, node, known)
+        case ast.Call():
+            return _call(facts, node, known)
+    return None
+
+
+def _largest(found: list[int | None]) -> int | None:
+    sizes = [size for size in found if size is not None]
+    return max(sizes, default=0) if len(sizes) == len(found) else None
+
+
+def _operation(facts: Facts, node: ast.BinOp, known: Known) -> int | None:
+    left, right = bits(facts, node.left, known), bits(facts, node.right, known)
+    match node.op:
+        case ast.Mod():
+            return right
+        case ast.BitAnd() if isinstance(node.right, ast.Constant) and right is not None:
+            return right if int(node.right.value) >= 0 else left  # type: ignore[arg-type]
+        case ast.FloorDiv():
+            return None if left is None else left + 1
+        case ast.RShift():
+            return left
+    if left is None or right is None:
+        return None
+    match node.op:
+        case ast.Add() | ast.Sub():
+            return max(left, right) + 1
+        case ast.Mult():
+            return left + right
+        case ast.BitAnd() | ast.BitOr() | ast.BitXor():
+            return max(left, right) + 1
+        case ast.LShift() if isinstance(node.right, ast.Constant):
+            return left + int(node.right.value)  # type: ignore[arg-type]
+    return None
+
+
+def _call(facts: Facts, node: ast.Call, known: Known) -> int | None:
+    callee = facts.callees.get(node)
+    name = callee.name if callee else ""
+    if name == "builtins.len":
+        return COUNTED
+    if name == "builtins.ord":
+        return 21
+    if name == "builtins.abs" and len(node.args) == 1:
+        return bits(facts, node.args[0], known)
+    bounded = ("builtins.min", "builtins.max", "random.randint", "random.randrange")
+    if name in bounded and len(node.args) > 1 and not node.keywords:
+        return _largest([bits(facts, argument, known) for argument in node.args])
+    return None
+
+
+def grows_slowly(facts: Facts, node: ast.AugAssign, known: Known) -> bool:
+    """Whether `x op= value` keeps a small `x` below 2**62."""
+    size = bits(facts, node.value, known)
+    match node.op:
+        case ast.FloorDiv() | ast.RShift():
+            return True
+        case ast.Mod() | ast.BitAnd() | ast.BitOr() | ast.BitXor():
+            return size is not None and size <= FITS
+        case ast.Add() | ast.Sub():
+            return size is not None and size <= STEP
+    return False

@@ -1,0 +1,22 @@
+"""The types that a checker sees: a buffer is whatever is indexed and has a length."""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
+
+from ppy import native as native
+
+_Element = TypeVar("_Element")
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+f32 = float
+i32 = int
+u8 = int
+i8 = int
+
+class Buffer(Protocol[_Element]):
+    def __getitem__(self, index: int, /) -> _Element: ...
+    def __setitem__(self, index: int, value: _Element, /) -> None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[_Element]: ...
+
+def pure(function: _Function) -> _Function: ...

@@ -1,0 +1,194 @@
+"""Print the C through which Python calls loop kernels.
+
+    def scale(x: Buffer[float], by: float) -> None
+
+becomes a wrapper that takes `x` and `by` from Python objects, runs `k_app_scale` and gives
+`None`; or returns NULL without an exception, and the Python function is called. The C that
+it uses is in `emit/runtime/ppy_wrap.h` and `ppy_boundary.h`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from ppybuild.emit.loops.ir import (
+    BufferParameter,
+    Function,
+    Parameter,
+    Result,
+    ScalarParameter,
+    TupleParameter,
+    TupleResult,
+    Type,
+)
+from ppybuild.emit.names import kernel_name, mangle, wrapper_name
+
+C_TYPES = {Type.I64: "int64_t", Type.F64: "double", Type.BOOL: "bool"}
+TAKE = {Type.I64: "ppy_take_int", Type.F64: "ppy_take_float", Type.BOOL: "ppy_take_bool"}
+MAKE = {
+    Type.I64: "PyLong_FromLongLong",
+    Type.F64: "PyFloat_FromDouble",
+    Type.BOOL: "PyBool_FromLong",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One of a kernel's arguments: its C type and name, and the C that takes it."""
+
+    type: str
+    name: str
+    take: str
+
+
+def emit_wrappers(module: str, functions: Sequence[Function]) -> str:
+    """The wrappers of one Python module's functions and the table of its entries.
+
+    Goes after the kernels, or their prototypes, in a file that includes `ppy_wrap.h`.
+    """
+    rows = [
+        f'    {{"{mangle(function.name)}", {wrapper_name(function.name)}, '
+        f"{len(function.parameters)}, 0}},"
+        for function in functions
+    ]
+    table = "\n".join(
+        (
+            f"const ppy_entry {table_name(module)}[] = {{",
+            *rows,
+            "    {NULL, NULL, 0, 0},",
+            "};",
+        )
+    )
+    return "\n".join([*(emit_wrapper(function) + "\n" for function in functions), table, ""])
+
+
+def emit_extension(name: str, modules: Iterable[str]) -> str:
+    """The C file that makes an extension of the tables of these Python modules."""
+    tables = [table_name(module) for module in modules]
+    return "\n".join(
+        (
+            '#include "ppy_boundary.h"',
+            "",
+            *(f"extern const ppy_entry {table}[];" for table in tables),
+            "",
+            f"PPY_EXTENSION({name}, {', '.join(tables)})",
+            "",
+        )
+    )
+
+
+def table_name(module: str) -> str:
+    """The C name of the table of a Python module's entries."""
+    return f"ppy_entries_{mangle(module)}"
+
+
+def emit_wrapper(function: Function) -> str:
+    """The wrapper of one function."""
+    scalars: list[Argument] = []
+    buffers: list[Argument] = []
+    checks: list[str] = []
+    order: list[str] = []
+    for position, parameter in enumerate(function.parameters):
+        for step in _take(parameter, f"args[{position}]", f"p_{mangle(parameter.name)}"):
+            if isinstance(step, str):
+                checks.append(step)
+                continue
+            order.append(step.name)
+            if isinstance(parameter, BufferParameter):
+                buffers.append(step)
+            else:
+                scalars.append(step)
+                checks.append(step.take)
+    results = tuple(_leaves(function.result))
+    unfit = " || ".join(["args == NULL", *(f"!{check}" for check in checks)])
+    lines = [
+        *_head(function),
+        *(f"    {scalar.type} {scalar.name};" for scalar in scalars),
+        f"    if ({unfit}) return NULL;",
+        *_body(function, buffers, order, results),
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _head(function: Function) -> Iterator[str]:
+    names = ", ".join(parameter.name for parameter in function.parameters)
+    yield f"/* {function.name}({names}), line {function.location.line} */"
+    yield (
+        f"static PyObject *{wrapper_name(function.name)}(ppy_native *self, "
+        "PyObject *const *args, size_t nargsf, PyObject *kwnames) {"
+    )
+    yield f"    PyObject *found[{max(1, len(function.parameters))}];"
+    yield "    args = ppy_arguments(self, args, nargsf, kwnames, found);"
+
+
+def _body(
+    function: Function,
+    buffers: Sequence[Argument],
+    order: Sequence[str],
+    results: Sequence[Type],
+) -> Iterator[str]:
+    """The run, inside the buffers' being held where there are any."""
+    answers = [f"r{index}" for index in range(len(results))]
+    passed = ", ".join(["&run", *order, *(f"&{answer}" for answer in answers)])
+    declared = [
+        f"{C_TYPES[type_]} {name};" for type_, name in zip(results, answers, strict=True)
+    ]
+    call = f"ppy_enter(&run) && ppy_leave(&run, self, {kernel_name(function.name)}({passed}))"
+    made = _make(function.result, iter(answers))
+    if not buffers:
+        yield from (f"    {line}" for line in declared)
+        yield "    ppy_run run;"
+        yield f"    return {call} ? {made} : NULL;"
+        return
+    yield from (f"    {buffer.type} {buffer.name};" for buffer in buffers)
+    yield f"    Py_buffer views[{len(buffers)}];"
+    yield "    int held = 0;"
+    yield "    PyObject *answer = NULL;"
+    yield f"    if ({' && '.join(buffer.take for buffer in buffers)}) {{"
+    yield from (f"        {line}" for line in declared)
+    yield "        ppy_run run;"
+    yield f"        if ({call}) answer = {made};"
+    yield "    }"
+    yield "    ppy_drop(views, held);"
+    yield "    return answer;"
+
+
+def _take(parameter: Parameter, value: str, name: str) -> Iterator[Argument | str]:
+    """The kernel's arguments that a parameter becomes, and checks that go before them."""
+    match parameter:
+        case ScalarParameter():
+            take = f"{TAKE[parameter.type]}({value}, &{name})"
+            yield Argument(C_TYPES[parameter.type], name, take)
+        case BufferParameter():
+            element = parameter.element.value
+            writable = "true" if parameter.writable else "false"
+            take = f"ppy_take_{element}(self, {value}, {writable}, views, &held, &{name})"
+            yield Argument(f"ppy_{element}", name, take)
+        case TupleParameter():
+            yield f"ppy_take_tuple({value}, {len(parameter.items)})"
+            for index, item in enumerate(parameter.items):
+                yield from _take(item, f"PyTuple_GET_ITEM({value}, {index})", f"{name}_{index}")
+        case _:
+            assert_never(parameter)
+
+
+def _leaves(result: Result) -> Iterator[Type]:
+    """The scalars of a result, in order."""
+    if isinstance(result, TupleResult):
+        for item in result.items:
+            yield from _leaves(item)
+    elif result is not None:
+        yield result
+
+
+def _make(result: Result, answers: Iterator[str]) -> str:
+    """The C that makes the Python object of a result."""
+    if result is None:
+        return "Py_NewRef(Py_None)"
+    if isinstance(result, TupleResult):
+        items = [_make(item, answers) for item in result.items]
+        return f"ppy_pack({', '.join([str(len(items)), *items])})"
+    return f"{MAKE[result]}({next(answers)})"

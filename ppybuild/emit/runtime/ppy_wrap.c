@@ -1,0 +1,70 @@
+/* The parts of `ppy_wrap.h` that are not worth a copy in every wrapper. */
+#include "ppy_wrap.h"
+
+#include <stdarg.h>
+
+const ppy_element ppy_element_f64 = {sizeof(double), "d"};
+const ppy_element ppy_element_i64 = {sizeof(int64_t), "qln"};
+const ppy_element ppy_element_f32 = {sizeof(float), "f"};
+const ppy_element ppy_element_i32 = {sizeof(int32_t), "il"};
+const ppy_element ppy_element_u8 = {sizeof(uint8_t), "B"};
+const ppy_element ppy_element_i8 = {sizeof(int8_t), "b"};
+
+static bool is_buffer(ppy_native *self, PyObject *object, const ppy_element *element) {
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    if (type == self->array || type == (PyObject *)&PyMemoryView_Type) return true;
+    return element == &ppy_element_u8 && (PyBytes_CheckExact(object) || PyByteArray_CheckExact(object));
+}
+
+/* One dimension, native byte order, the element's C type, aligned for it. */
+static bool is_fitting(const Py_buffer *view, const ppy_element *element) {
+    const char *format = view->format == NULL ? "B" : view->format;
+    if (*format == '@') format++;
+    return view->ndim == 1 && view->itemsize == element->bytes && format[0] != '\0' && format[1] == '\0'
+        && strchr(element->codes, format[0]) != NULL && (uintptr_t)view->buf % (size_t)element->bytes == 0;
+}
+
+bool ppy_hold(ppy_native *self, PyObject *object, const ppy_element *element, bool writable,
+              Py_buffer *view) {
+    if (!is_buffer(self, object, element)) return false;
+    if (PyObject_GetBuffer(object, view, PyBUF_ND | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0) {
+        PyErr_Clear(); /* read-only, not contiguous, released */
+        return false;
+    }
+    if (is_fitting(view, element)) return true;
+    PyBuffer_Release(view);
+    return false;
+}
+
+/* Lets signal handlers run, which may raise, and other threads have their turn. */
+int ppy_poll_python(ppy_run *run) {
+    (void)run;
+    if (PyErr_CheckSignals() < 0) return PPY_RAISED;
+    Py_BEGIN_ALLOW_THREADS
+    Py_END_ALLOW_THREADS
+    return PPY_OK;
+}
+
+/* Ends a run that gave no results: what was written is undone where Python is to start
+ * again, and stays where an exception ends the function. */
+bool ppy_fail(ppy_run *run, ppy_native *self, int status) {
+    ppy_release(run, status == PPY_ABANDON);
+    if (status == PPY_RAISED) ppy_add_traceback(self);
+    return false;
+}
+
+PyObject *ppy_pack(int length, ...) {
+    PyObject *tuple = PyTuple_New(length);
+    bool complete = tuple != NULL;
+    va_list items;
+    va_start(items, length);
+    for (int i = 0; i < length; i++) {
+        PyObject *item = va_arg(items, PyObject *);
+        complete = complete && item != NULL;
+        if (tuple != NULL) PyTuple_SET_ITEM(tuple, i, item);
+        else Py_XDECREF(item);
+    }
+    va_end(items);
+    if (!complete) Py_CLEAR(tuple);
+    return tuple;
+}

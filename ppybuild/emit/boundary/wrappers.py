@@ -102,11 +102,12 @@ def emit_wrapper(function: Function) -> str:
                 scalars.append(step)
                 checks.append(step.take)
     results = tuple(_leaves(function.result))
-    unfit = " || ".join(["args == NULL", *(f"!{check}" for check in checks)])
+    unfit = "\n        || ".join(["args == NULL", *(f"!{check}" for check in checks)])
     lines = [
         *_head(function),
         *(f"    {scalar.type} {scalar.name};" for scalar in scalars),
-        f"    if ({unfit}) return NULL;",
+        f"    if ({unfit})",
+        "        return NULL;",
         *_body(function, buffers, order, results),
         "}",
     ]
@@ -136,21 +137,26 @@ def _body(
     declared = [
         f"{C_TYPES[type_]} {name};" for type_, name in zip(results, answers, strict=True)
     ]
-    call = f"ppy_enter(&run) && ppy_leave(&run, self, {kernel_name(function.name)}({passed}))"
+    call = f"{kernel_name(function.name)}({passed})"
     made = _make(function.result, iter(answers))
     if not buffers:
         yield from (f"    {line}" for line in declared)
         yield "    ppy_run run;"
-        yield f"    return {call} ? {made} : NULL;"
+        yield "    if (!ppy_enter(&run)) return NULL;"
+        yield f"    if (!ppy_leave(&run, self, {call})) return NULL;"
+        yield f"    return {made};"
         return
     yield from (f"    {buffer.type} {buffer.name};" for buffer in buffers)
     yield f"    Py_buffer views[{len(buffers)}];"
     yield "    int held = 0;"
     yield "    PyObject *answer = NULL;"
-    yield f"    if ({' && '.join(buffer.take for buffer in buffers)}) {{"
+    fits = "\n        && ".join(buffer.take for buffer in buffers)
+    yield f"    if ({fits}) {{"
     yield from (f"        {line}" for line in declared)
     yield "        ppy_run run;"
-    yield f"        if ({call}) answer = {made};"
+    yield "        if (ppy_enter(&run)"
+    yield f"            && ppy_leave(&run, self, {call}))"
+    yield f"            answer = {made};"
     yield "    }"
     yield "    ppy_drop(views, held);"
     yield "    return answer;"

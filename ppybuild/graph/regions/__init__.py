@@ -1,0 +1,6 @@
+"""Tensor regions: functions whose whole body is operators of torch."""
+
+from ppybuild.graph.regions.discover import Regions, discover
+from ppybuild.graph.regions.records import Call, Input, Region, SameSize, Step
+
+__all__ = ["Call", "Input", "Region", "Regions", "SameSize", "Step", "discover"]

@@ -1,0 +1,68 @@
+"""What a name or an expression stands for while a function's body is followed.
+
+A `Given` is an argument of operators: a tensor, a number, a literal, a list of them. The
+rest are what Python code passes around on the way to a call.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import final
+
+from ppybuild.graph.schemas import Given
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A module, function or class of a library by its dotted name: `torch.relu`."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method of a value: `x.sum`."""
+
+    receiver: Symbol
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The several results of one operator; `named` where Python sees a structseq."""
+
+    items: tuple[Given, ...]
+    named: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Size:
+    """`x.size()`: only good for being compared."""
+
+    tensor: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A parameter that is a sequence of tensors; its items become inputs when used."""
+
+    name: str
+    place: int
+
+
+Symbol = Given | Named | Bound | Results | Size | Sequence
+
+
+class Unsupported(Exception):
+    """The region cannot hold `node`; `reason` completes the sentence "... stays in Python"."""
+
+    def __init__(self, reason: str, node: ast.AST) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.node = node

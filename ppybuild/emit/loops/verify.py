@@ -242,26 +242,26 @@ def _leaves(statement: ir.Statement) -> bool:
             return True
         case ir.If(_, then, orelse, _) | ir.Versioned(_, then, orelse, _):
             return not _falls_through(then) and not _falls_through(orelse)
-        case ir.While(test, condition, body, orelse, _):
-            endless = condition == ir.Const(True, ir.Type.BOOL) and not _has_break(body)
-            return endless or (not _has_break(body) and not _falls_through(orelse))
+        case ir.While(_, condition, body, orelse, _):
+            endless = condition == ir.Const(True, ir.Type.BOOL) and not has_break(body)
+            return endless or (not has_break(body) and not _falls_through(orelse))
         case ir.For(_, _, _, _, body, orelse, _, _):
-            return not _has_break(body) and not _falls_through(orelse)
+            return not has_break(body) and not _falls_through(orelse)
         case _:
             return always_fails(statement)
 
 
-def _has_break(block: ir.Block) -> bool:
+def has_break(block: ir.Block) -> bool:
     """Whether a break in this block leaves the loop that the block is the body of."""
     for statement in block:
         match statement:
             case ir.Break():
                 return True
             case ir.If(_, then, orelse, _) | ir.Versioned(_, then, orelse, _):
-                if _has_break(then) or _has_break(orelse):
+                if has_break(then) or has_break(orelse):
                     return True
             case ir.For(_, _, _, _, _, orelse, _, _) | ir.While(_, _, _, orelse, _):
-                if _has_break(orelse):
+                if has_break(orelse):
                     return True
             case _:
                 pass

@@ -1,0 +1,132 @@
+"""Compile kernels with the C compiler and call them as Python functions."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ppybuild
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.printer import print_source
+from ppybuild.emit.loops.verify import flat_parameters, flat_result
+from ppybuild.emit.names import kernel_name
+
+RUNTIME = Path(ppybuild.__file__).parent / "emit/runtime"
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+EXACT = ["-ffp-contract=off", "-fno-strict-aliasing", "-fno-math-errno"]
+FLAGS = ["-std=c11", "-O3", *WARNINGS, *EXACT]
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"]
+
+OK, ABANDON, RAISED = 0, 1, 2
+
+
+class Run(ctypes.Structure):
+    """`ppy_run` of `ppy_kernel.h`."""
+
+
+Poll = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Run))
+Run._fields_ = [
+    ("saved", ctypes.c_void_p),
+    ("depth", ctypes.c_int64),
+    ("ticks", ctypes.c_int64),
+    ("poll", ctypes.c_void_p),
+]
+_SCALARS = {
+    ir.Type.I64: ctypes.c_int64,
+    ir.Type.F64: ctypes.c_double,
+    ir.Type.BOOL: ctypes.c_bool,
+}
+_ELEMENTS = {
+    ir.Element.F64: "d",
+    ir.Element.I64: "q",
+    ir.Element.F32: "f",
+    ir.Element.I32: "i",
+    ir.Element.U8: "B",
+    ir.Element.I8: "b",
+}
+
+
+class BufferView(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_int64)]
+
+
+class Abandoned(Exception):
+    """The kernel gave up, and what it had saved is back."""
+
+
+class Raised(Exception):
+    """The kernel stopped for a signal."""
+
+
+_RELEASE = """
+void test_release(ppy_run *run, int restore);
+void test_release(ppy_run *run, int restore) { ppy_release(run, restore); }
+"""
+
+
+class Kernels:
+    """A loaded library of kernels; `kernels.call(name, *args)`."""
+
+    def __init__(self, functions: Mapping[str, ir.Function], path: str = "case.py") -> None:
+        self.functions = functions
+        self.source = print_source(tuple(functions), functions, path)
+        self.folder = tempfile.TemporaryDirectory(prefix="kernels-")
+        self.library = ctypes.CDLL(str(build(self.source, Path(self.folder.name))))
+
+    def call(self, name: str, *args: Any, depth: int = 900, poll: Any = None) -> Any:
+        """The result as Python has it; arguments are scalars, tuples and `array.array`s."""
+        function = self.functions[name]
+        run = Run(None, depth, 1 << 20, ctypes.cast(poll, ctypes.c_void_p) if poll else None)
+        flat = [each for arg in args for each in _flatten(arg)]
+        wanted = flat_parameters(function.parameters)
+        assert len(flat) == len(wanted)
+        passed = [_argument(each, arg) for each, arg in zip(wanted, flat, strict=True)]
+        results = [_SCALARS[type_]() for type_ in flat_result(function.result)]
+        kernel = self.library[kernel_name(name)]
+        status = kernel(ctypes.byref(run), *passed, *map(ctypes.byref, results))
+        self.library.test_release(ctypes.byref(run), int(status != OK))
+        if status == ABANDON:
+            raise Abandoned
+        if status == RAISED:
+            raise Raised
+        return _shape(function.result, iter([each.value for each in results]))
+
+
+def build(source: str, folder: Path, flags: Sequence[str] = FLAGS) -> Path:
+    """The shared library made from a C source; warnings are errors."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+    text, library = folder / f"k{digest}.c", folder / f"k{digest}.so"
+    text.write_text(source + _RELEASE)
+    command = ["gcc", *flags, "-fPIC", "-shared", f"-I{RUNTIME}", str(text), "-o", str(library)]
+    done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stderr}\n{source}"
+    return library
+
+
+def _flatten(arg: Any) -> list[Any]:
+    return (
+        [each for item in arg for each in _flatten(item)] if isinstance(arg, tuple) else [arg]
+    )
+
+
+def _argument(parameter: ir.ScalarParameter | ir.BufferParameter, arg: Any) -> Any:
+    if isinstance(parameter, ir.ScalarParameter):
+        return _SCALARS[parameter.type](arg)
+    assert isinstance(arg, array.array)
+    assert arg.typecode == _ELEMENTS[parameter.element]
+    address, length = arg.buffer_info()
+    return BufferView(address, length)
+
+
+def _shape(result: ir.Result, values: Any) -> Any:
+    if result is None:
+        return None
+    if isinstance(result, ir.TupleResult):
+        return tuple(_shape(item, values) for item in result.items)
+    return next(values)

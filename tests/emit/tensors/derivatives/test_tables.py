@@ -111,6 +111,6 @@ def test_decomposing_keeps_the_numbers_of_values() -> None:
 
 @pytest.mark.parametrize("op", ["trace", "det"])
 def test_an_operator_without_a_rule_is_named(op: str) -> None:
-    graph = trace(lambda t, x: t("alias", t(op, x)), x=tensor_type("float64", 3, 3))
+    graph = trace(lambda t, x: t(op, x), x=tensor_type("float64", 3, 3))
     with pytest.raises(NotDifferentiable, match=op):
         differentiate(graph, graph.outputs[0], (graph.inputs[0].value,))

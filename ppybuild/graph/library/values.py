@@ -18,7 +18,7 @@ class UnknownValue:
 
 UNKNOWN_VALUE = UnknownValue()
 
-Value: TypeAlias = "int | float | bool | str | bytes | None | tuple[Value, ...] | UnknownValue"
+Value: TypeAlias = "int | float | bool | str | bytes | tuple[Value, ...] | UnknownValue | None"
 """A constant; a tuple for a tuple or list display, whose parts may be `UNKNOWN_VALUE`."""
 
 

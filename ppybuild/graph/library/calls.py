@@ -1,0 +1,412 @@
+"""Calls: arguments bound to parameters, overloads chosen, results with variables solved."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ppybuild.graph.lattice import join_all, members_of
+from ppybuild.graph.library.classes import (
+    TRANSPARENT_DECORATORS,
+    Member,
+    Stubs,
+    class_of,
+    literal_type,
+    realise,
+    realise_class,
+)
+from ppybuild.graph.library.fit import Fit, Fitter, worst
+from ppybuild.graph.library.resolve import decorator_names
+from ppybuild.graph.library.terms import (
+    ANY,
+    CallableTerm,
+    ClassTerm,
+    LiteralTerm,
+    SelfTerm,
+    Term,
+    TupleTerm,
+    UnionTerm,
+    VariableTerm,
+    substitute,
+)
+from ppybuild.graph.library.values import Argument, CallProblem
+from ppybuild.graph.types import (
+    UNKNOWN,
+    Callable,
+    Class,
+    Function,
+    Instance,
+    Literal,
+    Method,
+    Type,
+    Union,
+)
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to call something: an overload, as seen from the call."""
+
+    name: str
+    module: str
+    node: FunctionNode
+    values: Mapping[str, Term]
+    """What the type variables of the class stand for."""
+    result: Term
+    bound: Type | None = None
+    """What the first parameter is bound to already, for a method."""
+    skips_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An argument and the annotation of the parameter that takes it."""
+
+    annotation: ast.expr | None
+    argument: Argument
+    key: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    type: Type
+    problem: CallProblem | None = None
+    form: Form | None = None
+    """The overload, where it is the only one that can be meant."""
+
+
+NOTHING = Outcome(UNKNOWN)
+
+
+def call(
+    stubs: Stubs,
+    callee: Type,
+    arguments: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+    unpacked: bool,
+) -> Outcome:
+    """The result of a call, and why it cannot be made, where that is certain."""
+    if isinstance(callee, Union):
+        outcomes = [call(stubs, m, arguments, keywords, unpacked) for m in members_of(callee)]
+        return Outcome(join_all(outcome.type for outcome in outcomes))
+    if isinstance(callee, Callable):
+        return Outcome(callee.result)
+    forms = find_forms(stubs, callee)
+    if not forms:
+        if isinstance(callee, Class) and stubs.class_info(callee.name) is not None:
+            return Outcome(realise_class(callee.name, ()))
+        return NOTHING
+    receiver = form_receiver(callee)
+    return choose(stubs, forms, receiver, arguments, keywords, unpacked)
+
+
+def form_receiver(callee: Type) -> Type:
+    match callee:
+        case Method(receiver=Class(name=name)):
+            return realise_class(name, ())
+        case Method(receiver=receiver):
+            return receiver
+        case Class(name=name):
+            return realise_class(name, ())
+        case _:
+            return UNKNOWN
+
+
+def find_forms(stubs: Stubs, callee: Type) -> list[Form]:
+    match callee:
+        case Function(name=name):
+            return function_forms(stubs, name)
+        case Method(receiver=Class(name=owner), name=name):
+            return method_forms(stubs, ClassTerm(owner), Class(owner), name)
+        case Method(receiver=receiver, name=name):
+            term = class_of(receiver)
+            return method_forms(stubs, term, receiver, name) if term else []
+        case Class(name=name):
+            return constructor_forms(stubs, name)
+        case Instance(name=name):
+            order = stubs.order(name) or ()
+            is_layer = any(info.name == "torch.nn.Module" for info in order)
+            method = "forward" if is_layer else "__call__"
+            return method_forms(stubs, ClassTerm(name), callee, method)
+        case _:
+            return []
+
+
+def readable(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and decorator_names(node) <= TRANSPARENT_DECORATORS
+
+
+def function_forms(stubs: Stubs, name: str) -> list[Form]:
+    definition = stubs.resolver.find(name)
+    if definition is not None and definition.kind == "function":
+        return [
+            Form(name, definition.module, node, {}, stubs.term(definition.module, node.returns))
+            for node in definition.nodes
+            if isinstance(node, ast.FunctionDef) and readable(node)
+        ]
+    owner, _, attribute = name.rpartition(".")
+    if not owner or stubs.class_info(owner) is None:
+        return []
+    found = stubs.member(ClassTerm(owner), attribute)
+    return member_forms(stubs, found, f"{owner}.{attribute}", None) if found else []
+
+
+def method_forms(stubs: Stubs, term: ClassTerm, receiver: Type, name: str) -> list[Form]:
+    found = stubs.member(term, name)
+    return member_forms(stubs, found, f"{term.name}.{name}", receiver) if found else []
+
+
+def member_forms(
+    stubs: Stubs, found: Member | bool, name: str, receiver: Type | None
+) -> list[Form]:
+    """The overloads of a member; unbound where there is no receiver."""
+    if not isinstance(found, Member):
+        return []
+    statements = found.statements
+    if statements and isinstance(statements[-1], ast.Assign):
+        value = statements[-1].value
+        if isinstance(value, ast.Name):
+            statements = found.owner.members.get(value.id, ())
+    nodes = [node for node in statements if isinstance(node, ast.FunctionDef)]
+    if not nodes or not all(readable(node) for node in nodes):
+        return []
+    marked = [node for node in nodes if "overload" in decorator_names(node)]
+    module = found.owner.definition.module
+    forms = []
+    for node in marked or nodes[-1:]:
+        decorators = decorator_names(node)
+        static = "staticmethod" in decorators
+        bound = None if static else receiver
+        skips = not static and (receiver is not None or "classmethod" in decorators)
+        result = stubs.term(module, node.returns)
+        forms.append(Form(name, module, node, found.values, result, bound, skips))
+    return forms
+
+
+def constructor_forms(stubs: Stubs, name: str) -> list[Form]:
+    order = stubs.order(name)
+    if order is None or any(info.name in ("enum.Enum", "typing.NamedTuple") for info in order):
+        return []
+    info = order[0]
+    variables = tuple(VariableTerm(parameter) for parameter in info.parameters)
+    instance = ClassTerm(info.name, variables)
+    for base in order:
+        if base.name == "builtins.object":
+            break
+        for method in ("__new__", "__init__"):
+            if method not in base.members:
+                continue
+            found = stubs.member(instance, method)
+            forms = member_forms(stubs, found, info.name, None) if found else []
+            return [constructor_form(stubs, form, method, instance) for form in forms]
+    return []
+
+
+def constructor_form(stubs: Stubs, form: Form, method: str, instance: ClassTerm) -> Form:
+    result: Term = instance
+    parameters = [*form.node.args.posonlyargs, *form.node.args.args]
+    if method == "__new__" and form.node.returns is not None:
+        result = form.result
+    elif method == "__init__" and parameters and parameters[0].annotation is not None:
+        result = stubs.term(form.module, parameters[0].annotation)
+    if isinstance(result, SelfTerm):
+        result = instance
+    return Form(form.name, form.module, form.node, form.values, result, None, True)
+
+
+def choose(
+    stubs: Stubs,
+    forms: list[Form],
+    receiver: Type,
+    arguments: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+    unpacked: bool,
+) -> Outcome:
+    """The first overload that fits; the join of those that may, where none surely does."""
+    results: list[Type] = []
+    chosen: list[Form] = []
+    problems: list[CallProblem | None] = []
+    for form in forms:
+        pairs = bind(form, arguments, keywords, unpacked)
+        if isinstance(pairs, CallProblem):
+            problems.append(pairs)
+            continue
+        fitter = Fitter(stubs, receiver)
+        answer = fit_pairs(stubs, fitter, form, pairs)
+        if answer == "no":
+            problems.append(certain_problem(stubs, form, pairs))
+            continue
+        term = substitute(form.result, dict(form.values))
+        results.append(realise(term, fitter.solved, receiver))
+        chosen.append(form)
+        if answer == "yes":
+            break
+    if chosen:
+        return Outcome(join_all(results), None, chosen[0] if len(chosen) == 1 else None)
+    return Outcome(UNKNOWN, combine_problems(forms, problems))
+
+
+def fit_pairs(stubs: Stubs, fitter: Fitter, form: Form, pairs: list[Pair]) -> Fit:
+    fits: list[Fit] = []
+    parameters = [*form.node.args.posonlyargs, *form.node.args.args]
+    if form.bound is not None and parameters and parameters[0].annotation is not None:
+        self_term = substitute(
+            stubs.term(form.module, parameters[0].annotation), dict(form.values)
+        )
+        fits.append(fitter.fit(self_term, form.bound))
+    for pair in pairs:
+        term = substitute(stubs.term(form.module, pair.annotation), dict(form.values))
+        fits.append(fit_argument(fitter, term, pair.argument))
+    return worst(fits)
+
+
+def fit_argument(fitter: Fitter, term: Term, argument: Argument) -> Fit:
+    answer = fitter.fit(term, argument.type)
+    value = argument.value
+    if answer == "maybe" and isinstance(value, bool | int | str | bytes):
+        exact = literal_type(value)
+        same = isinstance(exact, Literal) and exact.base == argument.type
+        if same and fitter.fit(term, exact) != "maybe":
+            return fitter.fit(term, exact)
+    return answer
+
+
+def bind(
+    form: Form, arguments: Sequence[Argument], keywords: Mapping[str, Argument], unpacked: bool
+) -> list[Pair] | CallProblem:
+    """Give each argument its parameter, as a call does."""
+    spec = form.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    required = len(positional) - len(spec.defaults)
+    skipped = 1 if form.skips_first else 0
+    taken: set[str] = {parameter.arg for parameter in positional[:skipped]}
+    free = positional[skipped:]
+    pairs: list[Pair] = []
+    starred = False
+    position = 0
+    for index, argument in enumerate(arguments):
+        if argument.starred:
+            starred = True
+            continue
+        if starred:
+            continue
+        if position < len(free):
+            parameter = free[position]
+            taken.add(parameter.arg)
+            pairs.append(Pair(parameter.annotation, argument, index))
+            position += 1
+        elif spec.vararg is not None:
+            pairs.append(Pair(rest_annotation(spec.vararg), argument, index))
+        else:
+            return too_many(form, len(free), len(arguments), index)
+    positional_only = {p.arg for p in spec.posonlyargs} | {
+        p.arg for p in positional if p.arg.startswith("__") and not p.arg.endswith("__")
+    }
+    by_name = {p.arg: p for p in [*spec.args, *spec.kwonlyargs] if p.arg not in positional_only}
+    for name, argument in keywords.items():
+        if name in by_name and name not in taken:
+            taken.add(name)
+            pairs.append(Pair(by_name[name].annotation, argument, name))
+        elif name in by_name and not starred:
+            message = f"`{form.name}` gets `{name}` twice"
+            return CallProblem("name", message, name, argument.type)
+        elif spec.kwarg is not None:
+            pairs.append(Pair(rest_annotation(spec.kwarg), argument, name))
+        elif name not in by_name:
+            message = f"`{form.name}` has no parameter `{name}`"
+            return CallProblem("name", message, name, argument.type)
+    if starred or unpacked:
+        return pairs
+    needed = [p.arg for p in positional[:required]] + [
+        p.arg
+        for p, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+        if default is None
+    ]
+    missing = [name for name in needed if name not in taken]
+    if missing:
+        listed = ", ".join(f"`{name.lstrip('_')}`" for name in missing)
+        return CallProblem("count", f"`{form.name}` needs {listed}")
+    return pairs
+
+
+def too_many(form: Form, most: int, given: int, index: int) -> CallProblem:
+    some = (
+        "no arguments" if not most else f"at most {most} positional argument{'s' * (most > 1)}"
+    )
+    return CallProblem("count", f"`{form.name}` takes {some}, and gets {given}", index)
+
+
+def rest_annotation(parameter: ast.arg) -> ast.expr | None:
+    """The annotation of each argument of `*args: T`; none for `*args: P.args`."""
+    annotation = parameter.annotation
+    if isinstance(annotation, ast.Attribute) and annotation.attr in ("args", "kwargs"):
+        return None
+    return None if isinstance(annotation, ast.Starred) else annotation
+
+
+def certain_problem(stubs: Stubs, form: Form, pairs: list[Pair]) -> CallProblem | None:
+    """The argument whose class, whatever its parts, is not one that the parameter takes."""
+    for pair in pairs:
+        term = substitute(stubs.term(form.module, pair.annotation), dict(form.values))
+        if Fitter(stubs).fit(without_parts(term), pair.argument.type) == "no":
+            expected = ast.unparse(pair.annotation) if pair.annotation else ""
+            place = f"`{pair.key}`" if isinstance(pair.key, str) else f"argument {pair.key + 1}"
+            return CallProblem(
+                "type",
+                f"`{form.name}` takes no such value as {place}",
+                pair.key,
+                pair.argument.type,
+                expected,
+            )
+    return None
+
+
+def without_parts(term: Term) -> Term:
+    """The term with every type argument forgotten."""
+    match term:
+        case ClassTerm(name=name):
+            return ClassTerm(name)
+        case TupleTerm():
+            return ClassTerm("builtins.tuple")
+        case UnionTerm(members=parts):
+            return UnionTerm(tuple(map(without_parts, parts)))
+        case VariableTerm(bound=bound, constraints=constraints):
+            if bound is not None:
+                return without_parts(bound)
+            return UnionTerm(tuple(map(without_parts, constraints))) if constraints else ANY
+        case CallableTerm():
+            return CallableTerm(None, ANY)
+        case LiteralTerm(values=values):
+            kinds = {literal_class(value) for value in values}
+            return UnionTerm(tuple(sorted(kinds, key=repr)))
+        case _:
+            return term
+
+
+def literal_class(value: object) -> Term:
+    name = type(value).__name__
+    return ClassTerm("types.NoneType" if name == "NoneType" else f"builtins.{name}")
+
+
+def combine_problems(
+    forms: list[Form], problems: list[CallProblem | None]
+) -> CallProblem | None:
+    """What is wrong with a call that fits no overload, where each surely refuses it."""
+    known = [problem for problem in problems if problem is not None]
+    if len(known) < len(problems) or not known:
+        return None
+    if len(forms) == 1:
+        return known[0]
+    typed = [problem for problem in known if problem.kind == "type"]
+    if typed and len({problem.argument for problem in typed}) == 1:
+        return typed[-1]
+    names = [problem for problem in known if problem.kind == "name"]
+    if len(names) == len(known) and len({problem.argument for problem in names}) == 1:
+        return names[0]
+    return CallProblem(
+        known[0].kind if len({problem.kind for problem in known}) == 1 else "type",
+        f"no form of `{forms[0].name}` takes these arguments",
+    )

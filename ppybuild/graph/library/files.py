@@ -1,0 +1,145 @@
+"""Where a module's text lies: typeshed for the standard library, else the installed package.
+
+A package is found through `importlib` without being run: only its top-level name is asked
+for, and everything below it is looked up in its folders.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.machinery
+import importlib.util
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import typeshed_client
+
+TYPESHED = Path(typeshed_client.__file__).parent / "typeshed"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The texts of one module: its stub, its source, either, or neither (compiled)."""
+
+    name: str
+    stub: Path | None
+    source: Path | None
+    is_package: bool
+    standard: bool
+    """From typeshed: the stub is complete, so a name that it lacks does not exist."""
+
+
+@functools.cache
+def find_module(name: str) -> Files | None:
+    """The files of the module with this dotted name; None where there is no such module."""
+    top, _, rest = name.partition(".")
+    if top in sys.stdlib_module_names:
+        return find_standard(name)
+    folders = package_folders(top)
+    if folders is None:
+        return None
+    if not rest:
+        return folders.files
+    *parents, last = rest.split(".")
+    for folder in folders.paths:
+        found = find_in_folder(folder.joinpath(*parents), last, name)
+        if found is not None:
+            return found
+    return None
+
+
+def find_standard(name: str) -> Files | None:
+    """A module of the standard library that exists in this version of Python."""
+    if not in_version(name):
+        return None
+    path = TYPESHED.joinpath(*name.split("."))
+    package = path / "__init__.pyi"
+    if package.is_file():
+        return Files(name, package, None, True, True)
+    stub = path.with_name(path.name + ".pyi")
+    if stub.is_file():
+        return Files(name, stub, None, False, True)
+    if "." not in name:
+        # Part of the standard library, but without a stub: `test`, `idlelib`.
+        return Files(name, None, None, True, False)
+    return None
+
+
+@functools.cache
+def standard_versions() -> dict[str, tuple[tuple[int, int], tuple[int, int] | None]]:
+    """First and last version of Python by module, from typeshed's `VERSIONS`."""
+    versions = {}
+    for line in (TYPESHED / "VERSIONS").read_text("utf-8").splitlines():
+        found = re.match(r"([\w.]+): (\d+)\.(\d+)-(?:(\d+)\.(\d+))?", line)
+        if found:
+            name, *numbers = found.groups()
+            first = (int(numbers[0]), int(numbers[1]))
+            last = (int(numbers[2]), int(numbers[3])) if numbers[2] else None
+            versions[name] = (first, last)
+    return versions
+
+
+def in_version(name: str) -> bool:
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        row = standard_versions().get(".".join(parts[:length]))
+        if row is not None:
+            first, last = row
+            current = sys.version_info[:2]
+            return first <= current and (last is None or current <= last)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class TopLevel:
+    files: Files
+    paths: tuple[Path, ...]
+
+
+@functools.cache
+def package_folders(top: str) -> TopLevel | None:
+    """The installed module or package `top`, and the folders its submodules are in."""
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    if spec is None:
+        return None
+    paths = tuple(Path(folder) for folder in spec.submodule_search_locations or ())
+    if spec.origin is None or spec.origin in ("built-in", "frozen", "namespace"):
+        return TopLevel(Files(top, None, None, bool(paths), False), paths)
+    origin = Path(spec.origin)
+    source = origin if origin.suffix == ".py" and origin.is_file() else None
+    stub = origin.parent / (origin.name.partition(".")[0] + ".pyi")
+    return TopLevel(
+        Files(top, stub if stub.is_file() else None, source, bool(paths), False), paths
+    )
+
+
+def find_in_folder(folder: Path, last: str, name: str) -> Files | None:
+    package = folder / last
+    if package.is_dir():
+        source, stub = package / "__init__.py", package / "__init__.pyi"
+        return Files(
+            name,
+            stub if stub.is_file() else None,
+            source if source.is_file() else None,
+            True,
+            False,
+        )
+    source, stub = folder / f"{last}.py", folder / f"{last}.pyi"
+    compiled = any(
+        (folder / f"{last}{suffix}").is_file()
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES
+    )
+    if not (source.is_file() or stub.is_file() or compiled):
+        return None
+    return Files(
+        name,
+        stub if stub.is_file() else None,
+        source if source.is_file() else None,
+        False,
+        False,
+    )

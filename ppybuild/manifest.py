@@ -25,7 +25,8 @@ FILE_NAME = "ppy.toml"
 RESERVED_ENTRY_NAMES = frozenset({"app", "native", "ppy", "bundle.json"})
 """An entry's launcher lies beside these in its bundle."""
 
-_IDENTIFIER = r"[^\W\d]\w*"
+_IDENTIFIER = r"[^\s./\\]+"
+"""One part of a dotted name; a script called `train-model.py` is a module too."""
 _VERSION_CLAUSE = re.compile(r"\s*(>=|<=|>|<|==|!=|~=)\s*(\d+(?:\.\d+)*)(\.\*)?\s*")
 
 

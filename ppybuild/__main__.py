@@ -1,0 +1,5 @@
+"""`python -m ppybuild`."""
+
+from ppybuild.cli.main import main
+
+main()

@@ -1,0 +1,109 @@
+"""What the commands share: options, and how a `Failure` is shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ppybuild.diagnostics import Diagnostic, Failure
+
+if TYPE_CHECKING:
+    from ppybuild.manifest import Manifest
+    from ppybuild.render import Format
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """A command whose `Failure` is shown as diagnostics, in the format that was asked for."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Failure as failure:
+            show(failure.diagnostics, ctx.params.get("style", "text"), Path.cwd())
+            ctx.exit(failure.status)
+
+
+def show(found: Sequence[Diagnostic], style: Format, base: Path) -> None:
+    """Text goes to standard error; what a machine reads, to standard output."""
+    from ppybuild.render import render, wants_colour
+
+    stream = sys.stderr if style == "text" else sys.stdout
+    text = render(found, style, base=base, colour=wants_colour(stream))
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def manifest_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--manifest",
+        "manifest_path",
+        type=click.Path(path_type=Path),
+        help="The ppy.toml to use.  [default: the nearest, from here upward]",
+    )(function)
+
+
+def format_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--format",
+        "style",
+        type=click.Choice(["text", "json", "sarif"]),
+        default="text",
+        help="How findings are written: for people, or for other tools.",
+    )(function)
+
+
+def device_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--device",
+        type=click.Choice(["cpu", "cuda"]),
+        help="What to build for.  [default: `device` of `[build]`]",
+    )(function)
+
+
+def jobs_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--jobs",
+        "-j",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Compilers at a time; 0: one per core.  [default: `jobs` of `[build]`]",
+    )(function)
+
+
+def numerics_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--numerics",
+        type=click.Choice(["fused", "exact"]),
+        help="How tensor regions compute.  [default: as each entry says]",
+    )(function)
+
+
+def verbose_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--verbose", "-v", is_flag=True, help="Show the commands of compilers and SCons."
+    )(function)
+
+
+def load_manifest(path: Path | None) -> Manifest:
+    """The manifest that was named, else the nearest."""
+    from ppybuild.manifest import find, load
+
+    return load(path if path is not None else find(Path.cwd()))
+
+
+def shown(path: Path) -> str:
+    """Relative to the working folder where it lies below it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 remark`, `3 remarks`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

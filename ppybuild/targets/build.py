@@ -1,0 +1,351 @@
+"""Builds entries: what is stale is analysed, emitted, compiled and bundled.
+
+Nothing that was there before is touched until the new bundle is whole. A build that is
+killed leaves no stamp, so that the next one does its work again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ppybuild.diagnostics import CODES, Diagnostic, Failure, nearest
+from ppybuild.manifest import Manifest
+from ppybuild.targets import folder
+from ppybuild.targets.devices import need_device
+from ppybuild.targets.digest import (
+    Inputs,
+    entry_fingerprint,
+    fingerprint,
+    why_stale,
+    write_stamp,
+)
+from ppybuild.targets.lock import locked
+from ppybuild.targets.report import Report
+
+if TYPE_CHECKING:
+    from ppybuild.emit.emission import Emission
+    from ppybuild.graph.program import Facts, Module, Program
+    from ppybuild.targets.scons import Toolchain
+
+_ATTEMPTS = 3
+"""How often a build starts again because a source was saved while it ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says beside the manifest; None: as the manifest has it."""
+
+    jobs: int | None = None
+    numerics: Literal["fused", "exact"] | None = None
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An entry that is built now."""
+
+    entry: str
+    bundle: Path
+    reason: str
+    """Why it had to be built; "" where nothing had changed."""
+    remarks: tuple[Diagnostic, ...] = ()
+    """Of this build; none where nothing was built."""
+
+    @property
+    def launcher(self) -> Path:
+        return self.bundle / self.entry
+
+    @property
+    def start(self) -> Path:
+        """What this Python runs to start it."""
+        return self.bundle / "ppy" / "launch.py"
+
+
+def build(
+    manifest: Manifest,
+    entries: Sequence[str],
+    device: str,
+    options: Options,
+    report: Report,
+) -> tuple[Result, ...]:
+    """Every entry's bundle, up to date; all entries where none is named.
+
+    Raises `Failure`: 1 where the program is at fault, 2 for the manifest or the machine.
+    """
+    manifest = _with_options(manifest, options)
+    names = choose_entries(manifest, entries)
+    need_device(device)
+    with _machine_faults(manifest.build.dir):
+        inputs = _inputs(manifest, names, device)
+        reasons = _reasons(manifest, names, device, inputs)
+        if not any(reasons.values()):
+            return tuple(_result(manifest, name, device) for name in names)
+        folder.create(manifest.build.dir)
+        with locked(folder.marker(manifest.build.dir), report.waiting) as lock:
+            return _build_locked(manifest, names, device, options, report, lock)
+
+
+def choose_entries(manifest: Manifest, entries: Sequence[str]) -> tuple[str, ...]:
+    """The entries that are meant, in order, each once."""
+    known = list(manifest.entry)
+    if not known:
+        raise Failure(
+            Diagnostic(
+                "E2102", f"`{manifest.path.name}` has no entry", help=CODES["E2102"].fix
+            ),
+            status=2,
+        )
+    unknown = []
+    for name in entries:
+        if name not in manifest.entry:
+            close = nearest(name, known)
+            advice = f"did you mean `{close}`?" if close else f"entries: {', '.join(known)}"
+            unknown.append(Diagnostic("E2101", f"there is no entry `{name}`", help=advice))
+    if unknown:
+        raise Failure(*unknown, status=2)
+    return tuple(dict.fromkeys(entries)) or tuple(known)
+
+
+def _with_options(manifest: Manifest, options: Options) -> Manifest:
+    if options.numerics is None:
+        return manifest
+    entries = {
+        name: entry.model_copy(update={"numerics": options.numerics})
+        for name, entry in manifest.entry.items()
+    }
+    return manifest.model_copy(update={"entry": entries})
+
+
+def _inputs(manifest: Manifest, names: Sequence[str], device: str) -> dict[str, Inputs]:
+    common = fingerprint(manifest, device)
+    return {name: {**common, **entry_fingerprint(manifest, name, device)} for name in names}
+
+
+def _reasons(
+    manifest: Manifest, names: Sequence[str], device: str, inputs: Mapping[str, Inputs]
+) -> dict[str, str]:
+    build_folder = manifest.build.dir
+    return {
+        name: why_stale(
+            folder.stamp_place(build_folder, device, name),
+            inputs[name],
+            folder.bundle_place(build_folder, device, name),
+        )
+        for name in names
+    }
+
+
+def _result(
+    manifest: Manifest,
+    name: str,
+    device: str,
+    reason: str = "",
+    remarks: tuple[Diagnostic, ...] = (),
+) -> Result:
+    return Result(name, folder.bundle_place(manifest.build.dir, device, name), reason, remarks)
+
+
+def _build_locked(
+    manifest: Manifest,
+    names: Sequence[str],
+    device: str,
+    options: Options,
+    report: Report,
+    lock: int,
+) -> tuple[Result, ...]:
+    """As `build`, once no other build runs; what that one did is not done again."""
+    told: dict[str, str] = {}
+    remarks: dict[str, tuple[Diagnostic, ...]] = {}
+    for _ in range(_ATTEMPTS):
+        inputs = _inputs(manifest, names, device)
+        reasons = _reasons(manifest, names, device, inputs)
+        stale = [name for name in names if reasons[name]]
+        if not stale:
+            break
+        for name in stale:
+            report.stale(name, reasons[name])
+            told.setdefault(name, reasons[name])
+        program, facts = _analyse(manifest, stale)
+        for name in stale:
+            job = _Job(manifest, name, device, options, report, lock)
+            remarks[name] = job.run(program, facts)
+            bundle = folder.bundle_place(manifest.build.dir, device, name)
+            stamp = folder.stamp_place(manifest.build.dir, device, name)
+            write_stamp(stamp, inputs[name], bundle)
+    return tuple(
+        _result(manifest, name, device, told.get(name, ""), remarks.get(name, ()))
+        for name in names
+    )
+
+
+def _analyse(manifest: Manifest, names: Sequence[str]) -> tuple[Program, Facts]:
+    """Read and analyse the whole program, once for all entries."""
+    from ppybuild.graph.analyse import analyse
+    from ppybuild.graph.load import load
+
+    program = load(manifest)
+    _check_entries(manifest, program, names)
+    return program, analyse(program)
+
+
+_BLOCKING = frozenset({"E1001", "E1002", "E1003"})
+"""A file with one of these cannot be part of a bundle; whatever else is wrong with a
+program shows when it runs, as under plain Python."""
+
+
+def _check_entries(manifest: Manifest, program: Program, names: Sequence[str]) -> None:
+    """Stop where a module cannot be read, or the one that an entry names is not there."""
+    from ppybuild.targets.modules import main_module
+
+    blocked = [found for found in program.diagnostics if found.code in _BLOCKING]
+    if blocked:
+        raise Failure(*blocked, status=1)
+    missing = []
+    for name in names:
+        module = manifest.entry[name].module
+        if main_module(program, module) is None:
+            missing.append(_module_missing(manifest, program, name, module))
+    if missing:
+        raise Failure(*missing, status=2)
+
+
+def _module_missing(manifest: Manifest, program: Program, name: str, module: str) -> Diagnostic:
+    close = nearest(module, program.modules)
+    roots = ", ".join(f"`{root}`" for root in manifest.sources.roots)
+    if module in program.modules:
+        message = f"the entry `{name}` names the package `{module}`, which has no `__main__`"
+        advice = f'name a module of it: `module = "{module}.…"`'
+    else:
+        message = f"the entry `{name}` names the module `{module}`, which no source gives"
+        advice = f"did you mean `{close}`?" if close else f"looked in {roots}"
+    return Diagnostic("E2103", message, help=advice)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One entry on its way to a bundle."""
+
+    manifest: Manifest
+    entry: str
+    device: str
+    options: Options
+    report: Report
+    lock: int
+
+    @property
+    def work(self) -> Path:
+        return folder.work_place(self.manifest.build.dir, self.device, self.entry)
+
+    def run(self, program: Program, facts: Facts) -> tuple[Diagnostic, ...]:
+        from ppybuild.targets.modules import emit_entry, entry_modules, main_module
+
+        said = self.manifest.entry[self.entry]
+        module = main_module(program, said.module)
+        assert module is not None, "checked before"
+        emission = emit_entry(facts, said, module)
+        self.bundle(module, entry_modules(program, module), emission)
+        return emission.remarks
+
+    def bundle(self, module: str, modules: Mapping[str, Module], emission: Emission) -> None:
+        """Compile the emission and put the bundle in its place."""
+        from ppybuild.targets.bundle import Contents, write_bundle
+        from ppybuild.targets.modules import app_path, bindings_by_module
+
+        self.work.mkdir(parents=True, exist_ok=True)
+
+        extensions: dict[str, Path] = {}
+        toolchain = None
+        if emission.extensions:
+            toolchain = self.toolchain(emission)
+            extensions = self.compile(emission, toolchain)
+        contents = Contents(
+            entry=self.entry,
+            module=module,
+            args=self.manifest.entry[self.entry].args,
+            device=self.device,
+            python=str(sysconfig.get_config_var("SOABI")),
+            torch=toolchain.torch.version if toolchain and toolchain.torch else None,
+            cpu=toolchain.instructions.features if toolchain else (),
+            sources={app_path(one): one.path for one in modules.values()},
+            extensions=extensions,
+            bindings=bindings_by_module(emission.bindings, modules),
+        )
+        write_bundle(
+            folder.bundle_place(self.manifest.build.dir, self.device, self.entry), contents
+        )
+
+    def compile(self, emission: Emission, toolchain: Toolchain) -> dict[str, Path]:
+        from ppybuild.targets.scons import compile_extensions, prepare
+
+        prepare(self.work, emission, toolchain)
+        jobs = self.manifest.build.jobs if self.options.jobs is None else self.options.jobs
+        return compile_extensions(
+            self.work,
+            emission,
+            entry=self.entry,
+            jobs=jobs or len(os.sched_getaffinity(0)),
+            verbose=self.options.verbose,
+            report=self.report,
+            hold=(self.lock,),
+        )
+
+    def toolchain(self, emission: Emission) -> Toolchain:
+        """Everything that compiling it needs, or a `Failure` that says what is missing."""
+        from ppybuild.targets.scons import Toolchain
+        from ppybuild.targets.toolchain import (
+            need_compiler,
+            need_python_headers,
+            need_scons,
+            need_torch,
+        )
+
+        need_scons()
+        paths = [source.path for one in emission.extensions for source in one.sources]
+        uses_cxx = any(path.suffix == ".cpp" for path in paths)
+        uses_torch = any(one.uses_torch for one in emission.extensions)
+        compiler = need_compiler("C")
+        cache = self.manifest.build.cache
+        if cache is not None:
+            cache.mkdir(parents=True, exist_ok=True)
+        return Toolchain(
+            c=compiler,
+            cxx=need_compiler("C++") if uses_cxx else None,
+            python_include=need_python_headers(),
+            torch=need_torch() if uses_torch else None,
+            instructions=need_device(self.device)(self.manifest, compiler),
+            cache=cache,
+        )
+
+
+@contextmanager
+def _machine_faults(build_folder: Path) -> Iterator[None]:
+    """What the machine refuses, as a diagnostic."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            found = Diagnostic(
+                "E4008", f"no space is left in `{build_folder}`", help=CODES["E4008"].fix
+            )
+        elif error.errno in (
+            errno.EACCES,
+            errno.EPERM,
+            errno.EROFS,
+            errno.ENOTDIR,
+            errno.EISDIR,
+        ):
+            found = Diagnostic(
+                "E2108",
+                f"`{error.filename or build_folder}` cannot be written: {error.strerror}",
+                help=CODES["E2108"].fix,
+            )
+        else:
+            raise
+        raise Failure(found, status=2) from error

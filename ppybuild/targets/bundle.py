@@ -1,0 +1,108 @@
+"""Lays down a bundle: built beside its place, renamed into it when it is whole.
+
+The same contents give the same bytes: `bundle.json` is sorted, and nothing holds a time or
+a path of the machine that builds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ppy.launcher import SCRIPT
+
+SCHEMA = 1
+"""Of `bundle.json`; docs/architecture.md lists its keys."""
+
+RUNTIME = Path(__file__).parents[2] / "ppy"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What goes into a bundle, beside the runtime and the launcher."""
+
+    entry: str
+    module: str
+    args: tuple[str, ...]
+    device: str
+    python: str
+    """The `SOABI` of the Python that the extensions were built for."""
+    torch: str | None
+    """The version of torch that an extension was built for."""
+    cpu: tuple[str, ...]
+    """Features that the native code needs, as /proc/cpuinfo names them."""
+    sources: Mapping[str, Path]
+    """The program's files by their path below `app/`."""
+    extensions: Mapping[str, Path]
+    """Shared libraries by extension name."""
+    bindings: Mapping[str, Mapping[str, tuple[str, str]]]
+    """Module → name inside it → extension and attribute."""
+
+
+def write_bundle(place: Path, contents: Contents) -> None:
+    """Put the bundle in its place, instead of one that may be there."""
+    beside = place.with_name(f".{place.name}.new")
+    remove_tree(beside)
+    beside.mkdir(parents=True)
+    _fill(beside, contents)
+    before = place.with_name(f".{place.name}.old")
+    remove_tree(before)
+    if place.exists():
+        place.rename(before)
+    beside.rename(place)
+    remove_tree(before)
+
+
+def _fill(folder: Path, contents: Contents) -> None:
+    for relative, source in contents.sources.items():
+        _copy(source, folder / "app" / relative)
+    for library in contents.extensions.values():
+        _copy(library, folder / "native" / library.name)
+    for source in sorted(RUNTIME.rglob("*.py")):
+        _copy(source, folder / "ppy" / source.relative_to(RUNTIME))
+    launcher = folder / contents.entry
+    launcher.write_text(SCRIPT, encoding="utf-8")
+    launcher.chmod(0o755)
+    text = json.dumps(_description(folder, contents), indent=2, sort_keys=True)
+    (folder / "bundle.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _description(folder: Path, contents: Contents) -> dict[str, Any]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        "schema": SCHEMA,
+        "entry": contents.entry,
+        "module": contents.module,
+        "args": contents.args,
+        "device": contents.device,
+        "python": contents.python,
+        "torch": contents.torch,
+        "cpu": contents.cpu,
+        "extensions": {name: path.name for name, path in contents.extensions.items()},
+        "bindings": contents.bindings,
+        "files": {path.relative_to(folder).as_posix(): _digest(path) for path in files},
+    }
+
+
+def _copy(source: Path, target: Path) -> None:
+    """The bytes alone: not the owner, the times, or who may write."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(0o644)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder of ours, if it is there."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)

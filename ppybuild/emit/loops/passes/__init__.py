@@ -1,1 +1,30 @@
-"""One pass per file; each is a function from a `Function` to a `Function`."""
+"""The passes over the loop IR, in order: one pass per file, named like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ppybuild.emit.loops.ir import Function
+from ppybuild.emit.loops.passes import eliminate, reuse, save, strength, version
+
+FunctionPass = Callable[[Function], Function]
+
+PIPELINE: Mapping[str, FunctionPass] = {
+    "reuse": reuse.run,
+    "eliminate": eliminate.run,
+    "version": version.run,
+    "strength": strength.run,
+}
+"""Each looks at one function alone. `save` comes last, and sees the calls between them."""
+
+
+def optimise(functions: Mapping[str, Function]) -> Mapping[str, Function]:
+    """The functions with every pass applied, ready to be printed; they must be all of the
+    program's native functions, so that a call's callee is among them."""
+    return save.run({name: optimise_one(one) for name, one in functions.items()})
+
+
+def optimise_one(function: Function) -> Function:
+    for apply in PIPELINE.values():
+        function = apply(function)
+    return function

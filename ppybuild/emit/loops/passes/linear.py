@@ -1,0 +1,113 @@
+"""Polynomials with integer coefficients over named values that do not change.
+
+    rows*cols*2 + cols - 1
+
+An `Atom` stands for one integer: a parameter's value, a buffer's length, the counter of the
+current turn of a loop. Its name says which, and a new value gets a new atom, so that what is
+known about an atom holds for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+Monomial = tuple[int, ...]
+"""The atoms multiplied, ascending; empty for the constant term."""
+
+MOST_TERMS = 24
+MOST_FACTORS = 5
+
+
+class TooLarge(Exception):
+    """A polynomial has grown past what is worth reasoning about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """A sum of monomials; build it with the functions below."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+    """Ascending by monomial, no coefficient zero."""
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return _collect((*self.terms, *other.terms))
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self + other.scaled(-1)
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        return _collect(
+            (tuple(sorted((*one, *two))), a * b)
+            for one, a in self.terms
+            for two, b in other.terms
+        )
+
+    def scaled(self, factor: int) -> Polynomial:
+        return _collect((monomial, factor * value) for monomial, value in self.terms)
+
+    def atoms(self) -> frozenset[int]:
+        return frozenset(atom for monomial, _ in self.terms for atom in monomial)
+
+    def constant(self) -> int | None:
+        """The value, where it has no atoms."""
+        if not self.terms:
+            return 0
+        (monomial, value), *rest = self.terms
+        return value if not rest and not monomial else None
+
+    def atom(self) -> int | None:
+        """The atom that it is, where it is one."""
+        match self.terms:
+            case (((atom,), 1),):
+                return atom
+            case _:
+                return None
+
+    def split(self, atom: int) -> tuple[Polynomial, Polynomial] | None:
+        """`(slope, rest)` with `self == slope * atom + rest`, None where it is not linear."""
+        slope: list[tuple[Monomial, int]] = []
+        rest: list[tuple[Monomial, int]] = []
+        for monomial, value in self.terms:
+            match monomial.count(atom):
+                case 0:
+                    rest.append((monomial, value))
+                case 1:
+                    slope.append((tuple(one for one in monomial if one != atom), value))
+                case _:
+                    return None
+        return _collect(slope), _collect(rest)
+
+
+def _collect(terms: Iterable[tuple[Monomial, int]]) -> Polynomial:
+    total: dict[Monomial, int] = {}
+    for monomial, value in terms:
+        total[monomial] = total.get(monomial, 0) + value
+    kept = tuple(sorted((monomial, value) for monomial, value in total.items() if value))
+    if len(kept) > MOST_TERMS or any(len(monomial) > MOST_FACTORS for monomial, _ in kept):
+        raise TooLarge
+    return Polynomial(kept)
+
+
+def constant(value: int) -> Polynomial:
+    return Polynomial((((), value),) if value else ())
+
+
+def single(atom: int) -> Polynomial:
+    return Polynomial((((atom,), 1),))
+
+
+Interval = tuple[int, int]
+"""Least and greatest value, both included."""
+
+
+def interval(polynomial: Polynomial, known: Mapping[int, Interval]) -> Interval:
+    """What the polynomial can be, from what its atoms can be, each on its own."""
+    low = high = 0
+    for monomial, value in polynomial.terms:
+        ends = (value, value)
+        for atom in monomial:
+            products = [end * bound for end in ends for bound in known[atom]]
+            ends = (min(products), max(products))
+        low, high = low + ends[0], high + ends[1]
+    return low, high

@@ -1,0 +1,569 @@
+"""What every variable can be at every point, and the checks that this makes needless.
+
+    for i in range(0, len(a), 1):          for i in range(0, len(a), 1):
+        check at = index(i, len(a))   →        at = i
+        total = a[at]                          total = a[at]
+
+`Interpreter` runs a function on `State`s instead of values: forward, both branches of a
+condition, loops until nothing changes (widening what does not settle). It gives the
+function back with the checks left out that its `Prover` says cannot fail. `eliminate` asks
+only what follows; `version` also takes conditions for granted, and records them.
+
+Keeps: values, order of evaluation, every failure that can happen. Needs: nothing.
+Guards: some removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.passes import linear, rules, tree
+from ppybuild.emit.loops.passes.known import (
+    ANY_INT,
+    GREATEST,
+    LEAST,
+    ONE,
+    Atoms,
+    Prover,
+    State,
+    Value,
+)
+from ppybuild.emit.loops.passes.linear import Interval, Polynomial, TooLarge
+from ppybuild.emit.loops.passes.signs import Sign
+from ppybuild.emit.loops.verify import always_fails, flat_parameters
+
+# A loop nested deeper, or that has not settled after so many rounds, is taken to change its
+# variables to anything. Bounds the work: at most ROUNDS ** DEEPEST runs of a statement.
+DEEPEST = 4
+ROUNDS = 4
+
+Reached = State | None
+"""None where control does not get to."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """The ways out of a body: states at its `continue` and `break` statements."""
+
+    continues: list[State] = field(default_factory=list)
+    breaks: list[State] = field(default_factory=list)
+
+
+class Interpreter:
+    """Runs one function, or one loop of it, on states."""
+
+    def __init__(self, function: ir.Function, prover: Prover) -> None:
+        self.prover = prover
+        self.atoms: Atoms = prover.atoms
+        self.types = dict(function.locals)
+        self.types |= {
+            parameter.name: parameter.type
+            for parameter in flat_parameters(function.parameters)
+            if isinstance(parameter, ir.ScalarParameter)
+        }
+        self.elements = {
+            parameter.name: parameter.element
+            for parameter in flat_parameters(function.parameters)
+            if isinstance(parameter, ir.BufferParameter)
+        }
+        self.depth = 0
+        self.settling = 0
+        """How many loops around are still being run to find out what holds in them."""
+
+    def entry(self) -> State:
+        """What is known where a function starts: nothing of its parameters."""
+        values = {name: self.anything(type) for name, type in self.types.items()}
+        return State(values)
+
+    def anything(self, type: ir.Type, interval: Interval = ANY_INT) -> Value:
+        return Value(number=self.atoms.new(interval)) if type is ir.Type.I64 else Value()
+
+    # Statements
+
+    def block(self, block: ir.Block, state: Reached, loop: Loop) -> tuple[ir.Block, Reached]:
+        """The block without needless checks, and the state after it."""
+        result: list[ir.Statement] = []
+        for statement in block:
+            if state is None:
+                result.append(statement)
+                continue
+            changed, state = self.statement(statement, state, loop)
+            result += changed
+        return tuple(result), state
+
+    def statement(
+        self, statement: ir.Statement, state: State, loop: Loop
+    ) -> tuple[ir.Block, Reached]:
+        match statement:
+            case ir.Assign(target=target, value=value):
+                return (statement,), state.bind(target, self.evaluate(value, state))
+            case ir.Checked():
+                return self.checked(statement, state)
+            case ir.Guard(condition=condition):
+                return self.guard(statement, condition, state)
+            case ir.Call(targets=targets):
+                for target in targets:
+                    state = state.bind(target, self.anything(self.types[target]))
+                return (statement,), state
+            case ir.If():
+                return self.branch(statement, state, loop)
+            case ir.For() | ir.While():
+                return self.loop(statement, state, loop)
+            case ir.Versioned():
+                return self.versioned(statement, state, loop)
+            case ir.Break():
+                loop.breaks.append(state)
+                return (statement,), None
+            case ir.Continue():
+                loop.continues.append(state)
+                return (statement,), None
+            case ir.Return():
+                return (statement,), None
+            case ir.Store() | ir.Save():
+                return (statement,), state
+
+    def checked(self, statement: ir.Checked, state: State) -> tuple[ir.Block, State]:
+        rule = rules.CHECKED.get(statement.op)
+        if rule is None:
+            value = self.anything(self.types[statement.target])
+            return (statement,), state.bind(statement.target, value)
+        args = tuple(self.evaluate(arg, state) for arg in statement.args)
+        try:
+            found = rule(self, state, args, statement.args)
+        except TooLarge:
+            value = self.anything(self.types[statement.target])
+            return (statement,), state.bind(statement.target, value)
+        passes = self.cannot_fail(found, state)
+        for fact in found.learns:
+            state = state.know(fact)
+        for number in found.nonzero:
+            state = state.know_nonzero(number)
+        for operand, outside in found.floats:
+            state = self.refine_sign(state, operand, ~outside)
+        value = found.value if passes or found.otherwise is None else found.otherwise
+        if value.number is None and self.types[statement.target] is ir.Type.I64:
+            value = self.anything(ir.Type.I64)
+        result: ir.Statement = statement
+        if passes:
+            result = ir.Assign(statement.target, found.instead, statement.location)
+        return (result,), state.bind(statement.target, value)
+
+    def cannot_fail(self, found: rules.Outcome, state: State) -> bool:
+        """Whether everything that an operator needs holds, or may be taken for granted."""
+        if self.settling:
+            return False
+        mark = self.prover.mark()
+        holds = (
+            all(self.float_fits(*one, state) for one in found.floats)
+            and all(self.prover.requires(state, need) for need in found.needs)
+            and all(self.prover.requires_nonzero(state, one) for one in found.nonzero)
+        )
+        if not holds:
+            self.prover.take_back(mark)
+        return holds
+
+    def float_fits(self, operand: ir.Expr, outside: Sign, state: State) -> bool:
+        known = self.sign(self.evaluate(operand, state), state)
+        return not known & outside or self.prover.requires_float(operand, outside)
+
+    def guard(
+        self, statement: ir.Guard, condition: ir.Expr, state: State
+    ) -> tuple[ir.Block, Reached]:
+        if always_fails(statement):
+            return (statement,), None
+        needs = None if self.settling else self.needs(condition, state)
+        after = self.assume(condition, True, state)
+        if needs is None:
+            return (statement,), after
+        mark = self.prover.mark()
+        if all(self.prover.requires(state, need) for need in needs):
+            return (), after
+        self.prover.take_back(mark)
+        return (statement,), after
+
+    def branch(self, statement: ir.If, state: State, loop: Loop) -> tuple[ir.Block, Reached]:
+        then, after_then = self.block(
+            statement.then, self.assume(statement.condition, True, state), loop
+        )
+        orelse, after_else = self.block(
+            statement.orelse, self.assume(statement.condition, False, state), loop
+        )
+        changed = replace(statement, then=then, orelse=orelse)
+        return (changed,), self.join(state, [after_then, after_else])
+
+    def versioned(
+        self, statement: ir.Versioned, state: State, loop: Loop
+    ) -> tuple[ir.Block, Reached]:
+        fast, after_fast = self.block(
+            statement.fast, self.assume(statement.condition, True, state), loop
+        )
+        checked, after_checked = self.block(statement.checked, state, loop)
+        changed = replace(statement, fast=fast, checked=checked)
+        return (changed,), self.join(state, [after_fast, after_checked])
+
+    # Loops
+
+    def loop(
+        self, statement: ir.For | ir.While, state: State, outer: Loop
+    ) -> tuple[ir.Block, Reached]:
+        changed = tree.assigned((statement,))
+        intervals, signs = self.settle(statement, state, changed)
+        head = self.head(statement, state, changed, intervals, signs)
+        inside = Loop()
+        self.depth += 1
+        turned, left = self.turn(statement, head, inside)
+        self.depth -= 1
+        after: Reached = None
+        if left is not None:
+            after = self.forget(left, changed, intervals, signs)
+            after = replace(after, facts=state.facts, narrowed=state.narrowed)
+            if isinstance(statement, ir.While):
+                after = self.assume(statement.condition, False, after)
+        orelse: ir.Block = statement.orelse
+        if after is not None:
+            orelse, after = self.block(orelse, after, outer)
+        turned = replace(turned, orelse=orelse)
+        exits = [after, *inside.breaks]
+        return (turned,), self.join(state, exits)
+
+    def settle(
+        self, statement: ir.For | ir.While, state: State, changed: frozenset[str]
+    ) -> tuple[dict[str, Interval], dict[str, Sign]]:
+        """What the variables that a loop changes can be at the start of every turn."""
+        intervals: dict[str, Interval] = {}
+        signs: dict[str, Sign] = {}
+        for name in sorted(changed):
+            number = state.values[name].number
+            if self.types[name] is ir.Type.I64 and number is not None:
+                intervals[name] = self.prover.interval(state, number)
+            elif self.types[name] is ir.Type.F64:
+                signs[name] = self.sign(state.values[name], state)
+        rounds = ROUNDS if self.depth < DEEPEST else 0
+        self.depth += 1
+        self.settling += 1
+        settled = False
+        while rounds and not settled:
+            rounds -= 1
+            inside = Loop()
+            head = self.head(statement, state, changed, intervals, signs)
+            _, left = self.turn(statement, head, inside)
+            ends = [end for end in (left, *inside.continues) if end is not None]
+            settled = self.widen(ends, intervals, signs)
+        self.settling -= 1
+        self.depth -= 1
+        if not settled:
+            intervals = dict.fromkeys(intervals, ANY_INT)
+            signs = dict.fromkeys(signs, Sign.ANY)
+        return intervals, signs
+
+    def widen(
+        self, ends: list[State], intervals: dict[str, Interval], signs: dict[str, Sign]
+    ) -> bool:
+        """Grow what does not cover the ends of a turn; whether everything did."""
+        settled = True
+        for name, (low, high) in intervals.items():
+            for end in ends:
+                number = end.values[name].number
+                assert number is not None
+                found = self.prover.interval(end, number)
+                if found[0] < low:
+                    low = 0 if found[0] >= 0 else LEAST
+                if found[1] > high:
+                    high = GREATEST
+            if (low, high) != intervals[name]:
+                intervals[name], settled = (low, high), False
+        for name, sign in signs.items():
+            grown = sign
+            for end in ends:
+                grown |= self.sign(end.values[name], end)
+            if grown != sign:
+                signs[name], settled = grown, False
+        return settled
+
+    def head(
+        self,
+        statement: ir.For | ir.While,
+        state: State,
+        changed: frozenset[str],
+        intervals: Mapping[str, Interval],
+        signs: Mapping[str, Sign],
+    ) -> State:
+        """The state at the start of a turn, any turn."""
+        head = self.forget(state, changed, intervals, signs)
+        if isinstance(statement, ir.While):
+            return head
+        start, stop, step = (
+            self.evaluate(one, state).number
+            for one in (statement.start, statement.stop, statement.step)
+        )
+        assert start is not None
+        assert stop is not None
+        assert step is not None
+        counter = self.counter(state, start, stop, step.constant())
+        head = head.bind(statement.target, Value(number=counter))
+        if step.constant() is None:
+            return head
+        ascending = (step.constant() or 0) > 0
+        first, last = (start, stop) if ascending else (stop, start)
+        try:
+            head = head.know(last - first - ONE)
+            head = head.know(last - ONE - counter if ascending else counter - first - ONE)
+            head = head.know(counter - first if ascending else last - counter)
+            return self.inductive(statement, state, head, counter - start, step.constant())
+        except TooLarge:
+            return head
+
+    def counter(
+        self, state: State, start: Polynomial, stop: Polynomial, step: int | None
+    ) -> Polynomial:
+        """The counter of a turn that does run."""
+        (first_low, first_high) = self.prover.interval(state, start)
+        (last_low, last_high) = self.prover.interval(state, stop)
+        if step is None or step == 0:
+            return self.atoms.new((min(first_low, last_low), max(first_high, last_high)))
+        if step > 0:
+            return self.atoms.new((first_low, last_high - 1), start, stop - ONE)
+        return self.atoms.new((last_low + 1, first_high), stop + ONE, start)
+
+    def inductive(
+        self,
+        statement: ir.For,
+        state: State,
+        head: State,
+        progress: Polynomial,
+        step: int | None,
+    ) -> State:
+        """Bound variables that each turn adds at most a constant to, once or never.
+
+        After `progress` turns of step one, `count` lies between its first value and that
+        plus `progress` times the constant.
+        """
+        if step != 1:
+            return head
+        for name, least, most in rules.increments(statement.body, self.types):
+            first, now = state.values[name].number, head.values[name].number
+            if first is None or now is None:
+                continue
+            head = head.know(now - first - progress.scaled(least))
+            head = head.know(first + progress.scaled(most) - now)
+        return head
+
+    def turn(
+        self, statement: ir.For | ir.While, head: State, inside: Loop
+    ) -> tuple[ir.For | ir.While, Reached]:
+        """Run one turn. Gives the state at its end, with the head as one more way to it."""
+        if isinstance(statement, ir.For):
+            body, end = self.block(statement.body, head, inside)
+            after = self.join(head, [head, end, *inside.continues])
+            return replace(statement, body=body), after
+        test, tested = self.block(statement.test, head, Loop())
+        if tested is None:
+            return replace(statement, test=test), None
+        start = self.assume(statement.condition, True, tested)
+        body, end = self.block(statement.body, start, inside)
+        return replace(statement, test=test, body=body), self.join(
+            head, [tested, end, *inside.continues]
+        )
+
+    def forget(
+        self,
+        state: State,
+        names: frozenset[str],
+        intervals: Mapping[str, Interval] | None = None,
+        signs: Mapping[str, Sign] | None = None,
+    ) -> State:
+        """The state where these variables are only known to be within bounds."""
+        values = dict(state.values)
+        for name in sorted(names):
+            value = self.anything(self.types[name], (intervals or {}).get(name, ANY_INT))
+            values[name] = replace(value, sign=(signs or {}).get(name, Sign.ANY))
+        return replace(state, values=values)
+
+    def join(self, before: State, states: list[Reached]) -> Reached:
+        """What holds whichever way control came; facts found on one way are dropped."""
+        reached = [state for state in states if state is not None]
+        if not reached:
+            return None
+        if len(reached) == 1:
+            return reached[0]
+        values: dict[str, Value] = {}
+        for name, value in reached[0].values.items():
+            same = all(state.values[name] == value for state in reached[1:])
+            values[name] = value if same else self.merge(name, reached)
+        return State(values, before.facts, before.nonzero, before.narrowed)
+
+    def merge(self, name: str, states: list[State]) -> Value:
+        sign = Sign(0)
+        for state in states:
+            sign |= self.sign(state.values[name], state)
+        if self.types[name] is not ir.Type.I64:
+            return Value(sign=sign)
+        found = [
+            self.prover.interval(state, number)
+            for state in states
+            if (number := state.values[name].number) is not None
+        ]
+        return Value(
+            number=self.atoms.new(
+                (min(low for low, _ in found), max(high for _, high in found))
+            )
+        )
+
+    # Expressions
+
+    def evaluate(self, expression: ir.Expr, state: State) -> Value:
+        """What an expression is worth; an int always has a number."""
+        match expression:
+            case ir.Const(value=value):
+                return rules.constant(value)
+            case ir.Var(name=name):
+                return state.values[name]
+            case ir.Length(buffer=buffer):
+                return Value(number=self.length(buffer))
+            case ir.Load(buffer=buffer, type=type):
+                return self.anything(type, rules.STORED.get(self.elements[buffer], ANY_INT))
+            case ir.Op(name=name, args=args, type=type):
+                rule = rules.TOTAL.get(name)
+                if rule is not None:
+                    parts = tuple(self.evaluate(arg, state) for arg in args)
+                    try:
+                        found = rule(self, state, parts, args)
+                    except TooLarge:
+                        found = Value()
+                    if type is not ir.Type.I64 or found.number is not None:
+                        return found
+                return self.anything(type)
+            case ir.Select(condition=condition, then=then, orelse=orelse, type=type):
+                return self.select(condition, then, orelse, type, state)
+            case ir.Disjoint():
+                return Value()
+
+    def select(
+        self, condition: ir.Expr, then: ir.Expr, orelse: ir.Expr, type: ir.Type, state: State
+    ) -> Value:
+        sides = []
+        for truth, side in ((True, then), (False, orelse)):
+            reached = self.assume(condition, truth, state)
+            if reached is not None:
+                sides.append((reached, self.evaluate(side, reached)))
+        if type is ir.Type.I64:
+            found = [
+                self.prover.interval(reached, value.number)
+                for reached, value in sides
+                if value.number is not None
+            ]
+            return Value(
+                number=self.atoms.new(
+                    (min(one for one, _ in found), max(one for _, one in found))
+                )
+            )
+        sign = Sign(0)
+        for reached, value in sides:
+            sign |= self.sign(value, reached)
+        return Value(sign=sign)
+
+    def length(self, buffer: str) -> Polynomial:
+        atom = self.atoms.shared.get(("length", buffer))
+        if atom is None:
+            made = self.atoms.new((0, GREATEST // rules.BYTES[self.elements[buffer]]))
+            atom = self.atoms.shared[("length", buffer)] = made.terms[0][0][0]
+        return linear.single(atom)
+
+    def sign(self, value: Value, state: State) -> Sign:
+        """Of a float; one that an int was converted to takes the int's."""
+        if value.number is None:
+            return value.sign
+        sign = Sign.NUMBER
+        if self.prover.proves(state, value.number):
+            sign &= ~Sign.NEGATIVE
+        if self.prover.proves(state, value.number.scaled(-1)):
+            sign &= ~Sign.POSITIVE
+        if self.prover.proves_nonzero(state, value.number):
+            sign &= ~Sign.ZERO
+        return sign
+
+    # Conditions
+
+    def needs(self, condition: ir.Expr, state: State) -> tuple[Polynomial, ...] | None:
+        """Polynomials that make a condition true where each is at least zero; None if the
+        condition is not of that kind."""
+        match condition:
+            case ir.Const(value=True):
+                return ()
+            case ir.Op(name="and", args=(one, two)):
+                first, second = self.needs(one, state), self.needs(two, state)
+                return None if first is None or second is None else (*first, *second)
+            case ir.Op(name=name, args=(one, two)) if name in rules.COMPARISONS:
+                left, right = self.evaluate(one, state).number, self.evaluate(two, state).number
+                if left is None or right is None:
+                    return None
+                return rules.COMPARISONS[name](left, right)
+            case ir.Op(name="not", args=(ir.Op(name=name) as inner,)):
+                opposite = rules.OPPOSITE.get(name)
+                if opposite is None:
+                    return None
+                return self.needs(replace(inner, name=opposite), state)
+            case _:
+                return None
+
+    def assume(self, condition: ir.Expr, truth: bool, state: State) -> Reached:
+        """The state where a condition turned out so; None where it cannot."""
+        match condition:
+            case ir.Const(value=value):
+                return state if bool(value) is truth else None
+            case ir.Op(name="not", args=(inner,)):
+                return self.assume(inner, not truth, state)
+            case ir.Op(name=("and" | "or") as name, args=(one, two)):
+                if (name == "and") is not truth:
+                    return state
+                first = self.assume(one, truth, state)
+                return None if first is None else self.assume(two, truth, first)
+            case ir.Op(name=name, args=(one, two)) if truth or name in rules.OPPOSITE:
+                known = name if truth else rules.OPPOSITE[name]
+                if known in rules.COMPARISONS or known == "ne.i64":
+                    return self.assume_integers(known, one, two, state)
+                return self.assume_floats(known, one, two, state)
+            case _:
+                return state
+
+    def assume_integers(self, name: str, one: ir.Expr, two: ir.Expr, state: State) -> Reached:
+        left, right = self.evaluate(one, state).number, self.evaluate(two, state).number
+        if left is None or right is None:
+            return state
+        try:
+            if name == "ne.i64":
+                difference = left - right
+                state = state.know_nonzero(difference)
+                for way in (difference, difference.scaled(-1)):
+                    if self.prover.proves(state, way):
+                        state = state.know(way - ONE)
+                return state
+            for fact in rules.COMPARISONS[name](left, right):
+                value = fact.constant()
+                if value is not None and value < 0:
+                    return None
+                state = state.know(fact)
+        except TooLarge:
+            pass
+        return state
+
+    def assume_floats(self, name: str, one: ir.Expr, two: ir.Expr, state: State) -> Reached:
+        """Compare a variable with zero, either way round."""
+        for variable, other, turned in (
+            (one, two, name),
+            (two, one, rules.TURNED.get(name, name)),
+        ):
+            if isinstance(variable, ir.Var) and variable.type is ir.Type.F64:
+                against = self.sign(self.evaluate(other, state), state)
+                left = rules.possible(turned, against)
+                if left is not None:
+                    state = self.refine_sign(state, variable, left)
+        return state
+
+    def refine_sign(self, state: State, variable: ir.Expr, kept: Sign) -> State:
+        if not isinstance(variable, ir.Var) or variable.type is not ir.Type.F64:
+            return state
+        known = state.values[variable.name]
+        return state.bind(variable.name, replace(known, sign=known.sign & kept))

@@ -1,0 +1,163 @@
+"""Compute once what is computed again, and read a copy's original.
+
+    check t0 = add.i64(base, i)            check t0 = add.i64(base, i)
+    check t1 = index(t0, len(a))           check t1 = index(t0, len(a))
+    check t2 = add.i64(base, i)       →    value = mul.f64(a[t1], a[t1])
+    check t3 = index(t2, len(a))
+    value = mul.f64(a[t1], a[t3])
+
+A check that has succeeded with the same operands succeeds again, with the same result.
+Total expressions are left to the C compiler. Variables that nothing reads are removed.
+
+Keeps: values, order of evaluation, every failure that can happen. Needs: nothing.
+Guards: repeated ones removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.passes import tree
+from ppybuild.emit.loops.verify import scalars
+
+Key = tuple[str, tuple[ir.Expr, ...]]
+"""A checked operator and its operands; a guard is its condition under the name `guard`."""
+
+
+def run(function: ir.Function) -> ir.Function:
+    types = {each.name: each.type for each in scalars(function.parameters)}
+    types |= function.locals
+    return without_dead(replace(function, body=_block(function.body, _Known(types))))
+
+
+@dataclass(slots=True)
+class _Known:
+    """What holds at one point."""
+
+    types: Mapping[str, ir.Type]
+    copies: dict[str, ir.Expr] = field(default_factory=dict)
+    """Variables that hold what another variable, or a constant, holds."""
+    results: dict[Key, str] = field(default_factory=dict)
+    """Variables that hold the result of a check; empty for a guard."""
+
+    def copy(self) -> _Known:
+        return _Known(self.types, dict(self.copies), dict(self.results))
+
+    def canonical(self, expression: ir.Expr) -> ir.Expr:
+        def change(part: ir.Expr) -> ir.Expr:
+            return self.copies.get(part.name, part) if isinstance(part, ir.Var) else part
+
+        return tree.rewrite(expression, change)
+
+    def forget(self, names: frozenset[str], memory: bool) -> None:
+        """Drop what depends on these variables, and on memory where that changes."""
+        self.copies = {
+            name: source
+            for name, source in self.copies.items()
+            if name not in names and not tree.variables(source) & names
+        }
+        self.results = {
+            (op, args): name
+            for (op, args), name in self.results.items()
+            if name not in names and not any(_depends(arg, names, memory) for arg in args)
+        }
+
+
+def _depends(expression: ir.Expr, names: frozenset[str], memory: bool) -> bool:
+    if memory and any(isinstance(part, ir.Load) for part in tree.parts(expression)):
+        return True
+    return bool(tree.variables(expression) & names)
+
+
+def _writes(block: ir.Block) -> bool:
+    return any(isinstance(one, ir.Store | ir.Call) for one in tree.statements(block))
+
+
+def _block(block: ir.Block, known: _Known) -> ir.Block:
+    return tuple(new for statement in block for new in _statement(statement, known))
+
+
+def _statement(statement: ir.Statement, known: _Known) -> ir.Block:
+    if isinstance(statement, ir.While):
+        return (_while(statement, known),)
+    statement = tree.map_own(statement, known.canonical)
+    match statement:
+        case ir.Checked(target=target, op=op, args=args, location=location):
+            return (_checked(statement, target, (op, args), location, known),)
+        case ir.Assign(target=target, value=value):
+            known.forget(frozenset((target,)), memory=False)
+            if isinstance(value, ir.Var | ir.Const) and target not in tree.variables(value):
+                known.copies[target] = value
+            return (statement,)
+        case ir.Guard(condition=condition):
+            key = ("guard", (condition,))
+            if key in known.results:
+                return ()
+            known.results[key] = ""
+            return (statement,)
+        case ir.For():
+            changed, writes = tree.assigned((statement,)), _writes((statement,))
+            known.forget(changed, writes)
+            body = _block(statement.body, known.copy())
+            return (
+                replace(statement, body=body, orelse=_block(statement.orelse, known.copy())),
+            )
+        case ir.If() | ir.Versioned():
+            before = known.copy()
+            changed, writes = tree.assigned((statement,)), _writes((statement,))
+            result = tree.map_blocks(statement, lambda inner: _block(inner, before.copy()))
+            known.forget(changed, writes)
+            return (result,)
+        case _:
+            known.forget(frozenset(tree.own_targets(statement)), _writes((statement,)))
+            return (statement,)
+
+
+def _while(statement: ir.While, known: _Known) -> ir.While:
+    known.forget(tree.assigned((statement,)), _writes((statement,)))
+    inside = known.copy()
+    test = _block(statement.test, inside)
+    condition = inside.canonical(statement.condition)
+    body = _block(statement.body, inside.copy())
+    orelse = _block(statement.orelse, known.copy())
+    return replace(statement, test=test, condition=condition, body=body, orelse=orelse)
+
+
+def _checked(
+    statement: ir.Checked, target: str, key: Key, location: ir.Location, known: _Known
+) -> ir.Statement:
+    earlier = known.results.get(key)
+    known.forget(frozenset((target,)), memory=False)
+    if earlier is not None and earlier != target:
+        source = ir.Var(earlier, known.types[earlier])
+        known.copies[target] = source
+        return ir.Assign(target, source, location)
+    if not any(target in tree.variables(arg) for arg in key[1]):
+        known.results[key] = target
+    return statement
+
+
+def without_dead(function: ir.Function) -> ir.Function:
+    """Without assignments to variables that nothing reads, and without unused locals."""
+    body = function.body
+    while True:
+        read = frozenset(
+            part.name for part in tree.expressions(body) if isinstance(part, ir.Var)
+        )
+        smaller = _drop(body, read)
+        if smaller == body:
+            break
+        body = smaller
+    used = read | tree.assigned(body)
+    kept = tuple(local for local in function.locals if local[0] in used)
+    return replace(function, body=body, locals=kept)
+
+
+def _drop(block: ir.Block, read: frozenset[str]) -> ir.Block:
+    return tuple(
+        tree.map_blocks(statement, lambda inner: _drop(inner, read))
+        for statement in block
+        if not (isinstance(statement, ir.Assign) and statement.target not in read)
+    )

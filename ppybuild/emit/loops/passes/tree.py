@@ -1,0 +1,228 @@
+"""Walking and rebuilding the loop IR: what every pass needs, and nothing that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from ppybuild.emit.loops.ir import (
+    Assign,
+    Block,
+    Break,
+    Call,
+    Checked,
+    Const,
+    Continue,
+    Disjoint,
+    Expr,
+    For,
+    Function,
+    Guard,
+    If,
+    Length,
+    Load,
+    Op,
+    Return,
+    Save,
+    Select,
+    Statement,
+    Store,
+    Type,
+    Var,
+    Versioned,
+    While,
+)
+
+
+def operands(expression: Expr) -> tuple[Expr, ...]:
+    """The direct parts of an expression, in order of evaluation."""
+    match expression:
+        case Op(args=args):
+            return args
+        case Select(condition=condition, then=then, orelse=orelse):
+            return (condition, then, orelse)
+        case Load(index=index):
+            return (index,)
+        case Const() | Var() | Length() | Disjoint():
+            return ()
+
+
+def rewrite(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """The expression with `change` applied to every part, innermost first."""
+    match expression:
+        case Op(args=args):
+            parts = tuple(rewrite(arg, change) for arg in args)
+            return change(expression if parts == args else replace(expression, args=parts))
+        case Select(condition=condition, then=then, orelse=orelse):
+            return change(
+                replace(
+                    expression,
+                    condition=rewrite(condition, change),
+                    then=rewrite(then, change),
+                    orelse=rewrite(orelse, change),
+                )
+            )
+        case Load(index=index):
+            return change(replace(expression, index=rewrite(index, change)))
+        case Const() | Var() | Length() | Disjoint():
+            return change(expression)
+
+
+def parts(expression: Expr) -> Iterator[Expr]:
+    """The expression and everything in it."""
+    yield expression
+    for operand in operands(expression):
+        yield from parts(operand)
+
+
+def variables(expression: Expr) -> frozenset[str]:
+    """The names of the variables that an expression reads."""
+    return frozenset(part.name for part in parts(expression) if isinstance(part, Var))
+
+
+def own_expressions(statement: Statement) -> tuple[Expr, ...]:
+    """The expressions of a statement itself, not of the blocks inside it."""
+    match statement:
+        case Assign(value=value):
+            return (value,)
+        case Checked(args=args):
+            return args
+        case Guard(condition=condition) | If(condition=condition) | While(condition=condition):
+            return (condition,)
+        case Versioned(condition=condition):
+            return (condition,)
+        case Store(index=index, value=value):
+            return (index, value)
+        case Call(args=call_args):
+            return tuple(arg for arg in call_args if not isinstance(arg, str))
+        case For(start=start, stop=stop, step=step):
+            return (start, stop, step)
+        case Return(values=values):
+            return values
+        case Save() | Break() | Continue():
+            return ()
+
+
+def map_own(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """The statement with `change` applied to each of its own expressions as a whole."""
+    match statement:
+        case Assign(value=value):
+            return replace(statement, value=change(value))
+        case Checked(args=args):
+            return replace(statement, args=tuple(change(arg) for arg in args))
+        case Guard(condition=condition) | If(condition=condition) | While(condition=condition):
+            return replace(statement, condition=change(condition))
+        case Versioned(condition=condition):
+            return replace(statement, condition=change(condition))
+        case Store(index=index, value=value):
+            return replace(statement, index=change(index), value=change(value))
+        case Call(args=call_args):
+            return replace(
+                statement,
+                args=tuple(arg if isinstance(arg, str) else change(arg) for arg in call_args),
+            )
+        case For(start=start, stop=stop, step=step):
+            return replace(statement, start=change(start), stop=change(stop), step=change(step))
+        case Return(values=values):
+            return replace(statement, values=tuple(change(value) for value in values))
+        case Save() | Break() | Continue():
+            return statement
+
+
+def blocks(statement: Statement) -> tuple[Block, ...]:
+    """The blocks inside a statement, in order of appearance."""
+    match statement:
+        case If(then=then, orelse=orelse):
+            return (then, orelse)
+        case For(body=body, orelse=orelse):
+            return (body, orelse)
+        case While(test=test, body=body, orelse=orelse):
+            return (test, body, orelse)
+        case Versioned(fast=fast, checked=checked):
+            return (fast, checked)
+        case _:
+            return ()
+
+
+def map_blocks(statement: Statement, change: Callable[[Block], Block]) -> Statement:
+    """The statement with `change` applied to each block inside it."""
+    match statement:
+        case If(then=then, orelse=orelse):
+            return replace(statement, then=change(then), orelse=change(orelse))
+        case For(body=body, orelse=orelse):
+            return replace(statement, body=change(body), orelse=change(orelse))
+        case While(test=test, body=body, orelse=orelse):
+            return replace(
+                statement, test=change(test), body=change(body), orelse=change(orelse)
+            )
+        case Versioned(fast=fast, checked=checked):
+            return replace(statement, fast=change(fast), checked=change(checked))
+        case _:
+            return statement
+
+
+def statements(block: Block) -> Iterator[Statement]:
+    """Every statement of a block and of the blocks inside it, in source order."""
+    for statement in block:
+        yield statement
+        for inner in blocks(statement):
+            yield from statements(inner)
+
+
+def expressions(block: Block) -> Iterator[Expr]:
+    """Every expression and part of one in a block."""
+    for statement in statements(block):
+        for expression in own_expressions(statement):
+            yield from parts(expression)
+
+
+def own_targets(statement: Statement) -> tuple[str, ...]:
+    """The variables that the statement itself binds."""
+    match statement:
+        case Assign(target=target) | Checked(target=target) | For(target=target):
+            return (target,)
+        case Call(targets=targets):
+            return targets
+        case _:
+            return ()
+
+
+def assigned(block: Block) -> frozenset[str]:
+    """Every variable that a block may bind."""
+    return frozenset(
+        target for statement in statements(block) for target in own_targets(statement)
+    )
+
+
+def rename(block: Block, names: dict[str, str]) -> Block:
+    """The block with variables renamed, where they are read and where they are bound."""
+
+    def change(expression: Expr) -> Expr:
+        if isinstance(expression, Var) and expression.name in names:
+            return replace(expression, name=names[expression.name])
+        return expression
+
+    def visit(statement: Statement) -> Statement:
+        statement = map_own(statement, lambda whole: rewrite(whole, change))
+        match statement:
+            case Assign(target=target) | Checked(target=target) | For(target=target):
+                statement = replace(statement, target=names.get(target, target))
+            case Call(targets=targets):
+                statement = replace(
+                    statement, targets=tuple(names.get(target, target) for target in targets)
+                )
+            case _:
+                pass
+        return map_blocks(statement, lambda inner: tuple(visit(one) for one in inner))
+
+    return tuple(visit(statement) for statement in block)
+
+
+def fresh(function: Function, stem: str, type: Type) -> tuple[Function, str]:
+    """The function with one more local, and the local's name: `stem_1`, `stem_2`, ..."""
+    taken = {name for name, _ in function.locals} | {p.name for p in function.parameters}
+    number = 1
+    while f"{stem}_{number}" in taken:
+        number += 1
+    name = f"{stem}_{number}"
+    return replace(function, locals=(*function.locals, (name, type))), name

@@ -1,0 +1,33 @@
+"""The analyses, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ppybuild.graph.constants import find_constants
+from ppybuild.graph.facts import gather
+from ppybuild.graph.infer import infer
+from ppybuild.graph.library import Library
+from ppybuild.graph.program import Facts, Program
+
+
+def infer_types(program: Program, facts: Facts | None, library: Library) -> Facts:
+    """Types of expressions, variables, fields and signatures, and what calls reach."""
+    engine = infer(program, library, find_constants(program))
+    return gather(engine)
+
+
+Stage = Callable[[Program, Facts | None, Library], Facts]
+
+PIPELINE: tuple[Stage, ...] = (infer_types,)
+
+
+def analyse(program: Program, library: Library | None = None) -> Facts:
+    """Everything that is known about a program."""
+    library = library or Library()
+    facts: Facts | None = None
+    for stage in PIPELINE:
+        facts = stage(program, facts, library)
+    assert facts is not None
+    return replace(facts, diagnostics=(*program.diagnostics, *facts.diagnostics))

@@ -1,0 +1,198 @@
+"""Module-level names that are bound once, to a number, bool or string, and never again."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+
+from ppybuild.graph.imports import absolute_name
+from ppybuild.graph.program import Constant, Module, Program
+from ppybuild.graph.scopes import statements_of, target_names
+
+Constants = dict[str, dict[str, Constant]]
+"""By module, then name."""
+
+MAX_BITS = 4096
+
+
+def find_constants(program: Program) -> Constants:
+    """The constants of every module, with those that an import brings from another."""
+    stored = _stored_attributes(program)
+    found: Constants = {}
+    aliases: dict[str, dict[str, tuple[str, str]]] = {}
+    for module in program.modules.values():
+        found[module.name], aliases[module.name] = {}, {}
+        if "globals()" in module.text or "vars()" in module.text:
+            continue
+        _read_module(module, stored, found[module.name], aliases[module.name])
+    changed = True
+    while changed:
+        changed = False
+        for module_name, names in aliases.items():
+            for name, (source, original) in names.items():
+                value = found.get(source, {}).get(original)
+                if value is not None and name not in found[module_name]:
+                    found[module_name][name] = value
+                    changed = True
+    return found
+
+
+def _read_module(
+    module: Module,
+    stored: frozenset[str],
+    constants: dict[str, Constant],
+    aliases: dict[str, tuple[str, str]],
+) -> None:
+    counts = _bindings(module)
+    for statement in module.tree.body:
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ):
+                if counts[name] == 1 and name not in stored and statement.value is not None:
+                    value = fold(statement.value, constants)
+                    if value is not None:
+                        constants[name] = value
+            case ast.ImportFrom():
+                for alias in statement.names:
+                    name = alias.asname or alias.name
+                    if counts[name] == 1 and name not in stored:
+                        aliases[name] = (absolute_name(module, statement), alias.name)
+
+
+def _bindings(module: Module) -> Counter[str]:
+    """How often each name is bound in the module's own body, or in a function below that
+    declares it global."""
+    counts: Counter[str] = Counter()
+    for statement in statements_of(module.tree.body):
+        match statement:
+            case ast.Assign():
+                targets = statement.targets
+            case ast.AnnAssign():
+                targets = [statement.target] if statement.value is not None else []
+            case ast.AugAssign() | ast.For() | ast.AsyncFor():
+                targets = [statement.target, statement.target]
+            case ast.Delete():
+                targets = statement.targets * 2
+            case ast.With() | ast.AsyncWith():
+                targets = [each.optional_vars for each in statement.items if each.optional_vars]
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                counts[statement.name] += 1
+                continue
+            case ast.Import() | ast.ImportFrom():
+                for alias in statement.names:
+                    counts[alias.asname or alias.name.partition(".")[0]] += 1
+                continue
+            case _:
+                continue
+        for target in targets:
+            counts.update(target_names(target))
+    if "global " in module.text or ":=" in module.text or "match " in module.text:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Global):
+                counts.update(node.names * 2)
+            elif isinstance(node, ast.NamedExpr):
+                counts.update([node.target.id] * 2)
+            elif (isinstance(node, ast.MatchAs | ast.MatchStar) and node.name) or (
+                isinstance(node, ast.ExceptHandler) and node.name
+            ):
+                counts.update([node.name] * 2)
+    return counts
+
+
+def _stored_attributes(program: Program) -> frozenset[str]:
+    """Names of attributes that are stored or deleted anywhere but on `self`: any of them may
+    be a module's."""
+    found: set[str] = set()
+    for module in program.modules.values():
+        for function_body in _bodies(module.tree):
+            for statement in statements_of(function_body):
+                match statement:
+                    case ast.Assign() | ast.Delete():
+                        targets = statement.targets
+                    case ast.AugAssign() | ast.AnnAssign() | ast.For() | ast.AsyncFor():
+                        targets = [statement.target]
+                    case ast.With() | ast.AsyncWith():
+                        targets = [
+                            each.optional_vars for each in statement.items if each.optional_vars
+                        ]
+                    case _:
+                        continue
+                for target in targets:
+                    found.update(_attributes(target))
+        if "setattr(" in module.text:
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Call) and len(node.args) > 1:
+                    name = node.args[1]
+                    if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                        found.add(name.value)
+    return frozenset(found)
+
+
+def _bodies(tree: ast.AST) -> list[list[ast.stmt]]:
+    bodies: list[list[ast.stmt]] = []
+    pending: list[list[ast.stmt]] = [getattr(tree, "body", [])]
+    while pending:
+        body = pending.pop()
+        bodies.append(body)
+        for statement in statements_of(body):
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                pending.append(statement.body)
+    return bodies
+
+
+def _attributes(target: ast.expr) -> list[str]:
+    if isinstance(target, ast.Attribute):
+        own = isinstance(target.value, ast.Name) and target.value.id == "self"
+        return [] if own else [target.attr]
+    if isinstance(target, ast.Tuple | ast.List):
+        return [name for each in target.elts for name in _attributes(each)]
+    return _attributes(target.value) if isinstance(target, ast.Starred) else []
+
+
+def fold(node: ast.expr, names: Mapping[str, Constant]) -> Constant | None:
+    """What an expression of constants is worth; None where it is not one."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() as value):
+            return value
+        case ast.Name():
+            return names.get(node.id)
+        case ast.UnaryOp(op=ast.USub()):
+            operand = fold(node.operand, names)
+            return -operand if isinstance(operand, int | float) else None
+        case ast.BinOp():
+            left, right = fold(node.left, names), fold(node.right, names)
+            if isinstance(left, int | float) and isinstance(right, int | float):
+                return _calculate(node.op, left, right)
+    return None
+
+
+def _calculate(
+    operator: ast.operator, left: int | float, right: int | float
+) -> int | float | None:
+    try:
+        match operator:
+            case ast.Add():
+                return left + right
+            case ast.Sub():
+                return left - right
+            case ast.Mult():
+                return left * right
+            case ast.Div():
+                return left / right
+            case ast.FloorDiv():
+                return left // right
+            case ast.Mod():
+                return left % right
+            case ast.Pow() if abs(right) <= MAX_BITS and abs(left) <= 2**64:
+                result = left**right
+                return result if isinstance(result, int | float) else None
+            case ast.LShift() if isinstance(left, int) and isinstance(right, int):
+                return left << right if 0 <= right <= MAX_BITS else None
+            case ast.RShift() if isinstance(left, int) and isinstance(right, int):
+                return left >> right
+    except (ArithmeticError, ValueError):
+        return None
+    return None

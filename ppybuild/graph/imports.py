@@ -1,0 +1,233 @@
+"""Resolves import statements inside the project."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+
+from ppybuild.diagnostics import Diagnostic, nearest
+from ppybuild.graph.locations import locate
+from ppybuild.graph.program import Module
+from ppybuild.graph.scopes import Scope, blocks_of, scope_of, statements_of
+
+Modules = Mapping[str, Module]
+IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+def absolute_name(module: Module, statement: ast.ImportFrom) -> str:
+    """The module that `from … import` names; "" where the dots leave the top package."""
+    if not statement.level:
+        return statement.module or ""
+    package = module.name.split(".")
+    drop = statement.level - (1 if module.is_package else 0)
+    if drop >= len(package) + (1 if module.is_package else 0) or drop > len(package):
+        return ""
+    base = package[: len(package) - drop]
+    if statement.module:
+        base.append(statement.module)
+    return ".".join(base)
+
+
+def provides(modules: Modules, name: str) -> bool:
+    """True for a module of the project and for a folder that holds some."""
+    return name in modules or is_namespace(modules, name)
+
+
+def is_namespace(modules: Modules, name: str) -> bool:
+    """True for a folder without `__init__` that holds modules of the project."""
+    if name in modules or not name:
+        return False
+    prefix = name + "."
+    return any(other.startswith(prefix) for other in modules)
+
+
+def imported_modules(modules: Modules, module: Module) -> Iterator[str]:
+    """The project's modules that a module's import statements name, at any depth."""
+    for statement, _ in imports_of(module.tree.body):
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                yield from _with_packages(modules, alias.name)
+        else:
+            source = absolute_name(module, statement)
+            yield from _with_packages(modules, source)
+            for alias in statement.names:
+                if f"{source}.{alias.name}" in modules:
+                    yield f"{source}.{alias.name}"
+
+
+def _with_packages(modules: Modules, name: str) -> Iterator[str]:
+    while name:
+        if name in modules:
+            yield name
+        name = name.rpartition(".")[0]
+
+
+def imports_of(
+    body: Sequence[ast.stmt], *, guarded: bool = False
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Every import statement at any depth, and whether its failing is provided for (inside
+    `try` with a handler for ImportError, or below `if TYPE_CHECKING`)."""
+    for statement in body:
+        match statement:
+            case ast.Import() | ast.ImportFrom():
+                yield statement, guarded
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield from imports_of(statement.body, guarded=guarded)
+            case ast.Try():
+                caught = guarded or any(map(_catches_import, statement.handlers))
+                yield from imports_of(statement.body, guarded=caught)
+                for handler in statement.handlers:
+                    yield from imports_of(handler.body, guarded=guarded)
+                yield from imports_of(statement.orelse, guarded=guarded)
+                yield from imports_of(statement.finalbody, guarded=guarded)
+            case ast.If():
+                for_types = "TYPE_CHECKING" in ast.unparse(statement.test)
+                yield from imports_of(statement.body, guarded=guarded or for_types)
+                yield from imports_of(statement.orelse, guarded=guarded)
+            case _:
+                for block in blocks_of(statement):
+                    yield from imports_of(block, guarded=guarded)
+
+
+def _catches_import(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id in IMPORT_ERRORS for kind in kinds)
+
+
+def check_imports(modules: Modules) -> Iterator[Diagnostic]:
+    """E1102 for each import that names a project's module or name that is not there."""
+    exports = Exports(modules)
+    for module in modules.values():
+        for statement, guarded in imports_of(module.tree.body):
+            if guarded:
+                continue
+            if isinstance(statement, ast.Import):
+                for alias in statement.names:
+                    if _missing(modules, alias.name):
+                        yield _unresolved(modules, module, alias, alias.name)
+            else:
+                yield from _check_from(modules, exports, module, statement)
+
+
+def _check_from(
+    modules: Modules, exports: Exports, module: Module, statement: ast.ImportFrom
+) -> Iterator[Diagnostic]:
+    source = absolute_name(module, statement)
+    if statement.level and not source:
+        yield Diagnostic(
+            "E1102",
+            "a relative import that leaves the top package",
+            locate(module, statement),
+            help=f"`{module.name}` lies {module.name.count('.')} packages deep",
+        )
+    elif (statement.level and not provides(modules, source)) or _missing(modules, source):
+        yield _unresolved(modules, module, statement, source)
+    elif source in modules:
+        for alias in statement.names:
+            if not exports.has(source, alias.name) and not _binary(modules, source, alias.name):
+                yield Diagnostic(
+                    "E1102",
+                    f"module `{source}` has no `{alias.name}`",
+                    locate(module, alias),
+                    help=_nearest(alias.name, sorted(exports.names(source))),
+                )
+
+
+def _missing(modules: Modules, name: str) -> bool:
+    """True where the project provides the module's top package, as a package with an
+    `__init__` or a module, and does not provide the module."""
+    top = name.partition(".")[0]
+    if top not in modules or provides(modules, name):
+        return False
+    package, _, last = name.rpartition(".")
+    return not _binary(modules, package, last)
+
+
+def _binary(modules: Modules, package: str, name: str) -> bool:
+    """True where a compiled extension lies in the package's folder."""
+    if package not in modules or not modules[package].is_package:
+        return False
+    folder = modules[package].path.parent
+    return any((folder / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
+
+
+def _unresolved(modules: Modules, module: Module, node: ast.AST, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E1102",
+        f"the project has no module `{name}`",
+        locate(module, node),
+        help=_nearest(name, sorted(modules)),
+    )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    close = nearest(name, known)
+    return f"did you mean `{close}`?" if close else ""
+
+
+class Exports:
+    """What can be imported from each module of the project."""
+
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self._scopes: dict[str, Scope] = {}
+
+    def names(self, name: str) -> frozenset[str]:
+        """Everything the module binds, through `from m import *` too."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        pending = [name]
+        while pending:
+            current = pending.pop()
+            if current in seen or current not in self.modules:
+                continue
+            seen.add(current)
+            scope = self._scope(current)
+            found |= scope.bound
+            pending.extend(absolute_name(self.modules[current], star) for star in scope.stars)
+        return frozenset(found)
+
+    def has(self, module: str, name: str) -> bool:
+        """False where importing the name is certain to fail."""
+        if name == "*" or name.startswith("__") or name in self._scope(module).bound:
+            return True
+        if provides(self.modules, f"{module}.{name}"):
+            return True
+        names = self.names(module)
+        return name in names or "__getattr__" in names or self._is_open(module, frozenset())
+
+    def _is_open(self, name: str, seen: frozenset[str]) -> bool:
+        """True where names may come from what is not read: a star import from a library,
+        `globals()`, `setattr`, `exec`."""
+        module = self.modules[name]
+        if any(word in module.text for word in ("globals()", "setattr(", "exec(", "vars()")):
+            return True
+        return any(
+            source not in self.modules or self._is_open(source, seen | {name})
+            for source in (absolute_name(module, star) for star in self._scope(name).stars)
+            if source not in seen | {name}
+        )
+
+    def _scope(self, name: str) -> Scope:
+        if name not in self._scopes:
+            module = self.modules[name]
+            scope = scope_of(module.tree.body, expressions=":=" in module.text)
+            if "global " in module.text:
+                scope.bound |= _declared_global(module.tree.body)
+            self._scopes[name] = scope
+        return self._scopes[name]
+
+
+def _declared_global(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that some function below declares `global`."""
+    found: set[str] = set()
+    for statement in statements_of(body):
+        match statement:
+            case ast.Global():
+                found.update(statement.names)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found |= _declared_global(statement.body)
+    return found

@@ -1,0 +1,456 @@
+"""Calls: of the project's functions, methods and classes, of containers, of libraries."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from ppybuild.graph.infer.annotations import ALIASES, CLASSES
+from ppybuild.graph.infer.attributes import member_attribute
+from ppybuild.graph.infer.containers import call_container, element_of, fill, fresh, value_of
+from ppybuild.graph.infer.state import Input, Unit, named_inputs
+from ppybuild.graph.infer.values import argument
+from ppybuild.graph.infer.visit import Visit
+from ppybuild.graph.lattice import join, join_all, members_of, widened
+from ppybuild.graph.library import Argument
+from ppybuild.graph.program import Callee
+from ppybuild.graph.types import (
+    NEVER,
+    NONE,
+    UNKNOWN,
+    Callable,
+    Class,
+    Collection,
+    Dictionary,
+    Function,
+    Instance,
+    Literal,
+    Method,
+    Scalar,
+    Tuple,
+    Type,
+    Union,
+    Unknown,
+)
+
+
+@dataclass(slots=True)
+class Given:
+    """The arguments of one call."""
+
+    positional: list[tuple[Type, bool]]
+    """Type, and whether it is `*argument`."""
+    keywords: dict[str, Type]
+    mappings: list[Type]
+    """`**argument`"""
+    node: ast.Call | None = None
+
+    @property
+    def through_super(self) -> bool:
+        """True for `super().method(...)`, which no subclass overrides."""
+        function = self.node.func if self.node is not None else None
+        if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Call):
+            return False
+        return isinstance(function.value.func, ast.Name) and function.value.func.id == "super"
+
+
+def infer_call(visit: Visit, node: ast.expr) -> Type:
+    """The type of a call's result."""
+    assert isinstance(node, ast.Call)
+    callee = visit.infer(node.func)
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+        return _super(visit, node)
+    given = Given([], {}, [], node)
+    for each in node.args:
+        given.positional.append((visit.infer(each), isinstance(each, ast.Starred)))
+    for keyword in node.keywords:
+        found = visit.infer(keyword.value)
+        if keyword.arg is None:
+            given.mappings.append(found)
+        else:
+            given.keywords[keyword.arg] = found
+    visit.engine.callees.pop(node, None)
+    members = [member for member in members_of(callee) if member != NONE]
+    targets: set[Callee] = set()
+    found = join_all(_call(visit, member, given, targets) for member in members)
+    if len(targets) == 1 and len(members) == 1:
+        visit.engine.callees[node] = targets.pop()
+    visit.forget_none()
+    return found
+
+
+def _call(visit: Visit, callee: Type, given: Given, targets: set[Callee]) -> Type:
+    engine = visit.engine
+    match callee:
+        case Function():
+            if callee.name in engine.units:
+                if callee.name in engine.program.functions:
+                    targets.add(Callee("project", callee.name))
+                return call_unit(visit, engine.units[callee.name], given, None)
+            targets.add(Callee("external", engine.library.canonical(callee.name)))
+            return _call_library(visit, callee, given)
+        case Method():
+            return _call_method(visit, callee, given, targets)
+        case Class():
+            return _call_class(visit, callee, given, targets)
+        case Instance() if callee.name in engine.program.classes:
+            return _call_instance(visit, callee, given, targets)
+        case Callable():
+            return callee.result
+        case Unknown():
+            escape_all(visit, given)
+            return UNKNOWN
+    return _call_library(visit, callee, given)
+
+
+def _call_instance(visit: Visit, callee: Instance, given: Given, targets: set[Callee]) -> Type:
+    hierarchy = visit.engine.hierarchy
+    for name in ("__call__", "forward"):
+        method = hierarchy.method(callee.name, name)
+        if method is not None and (name == "__call__" or hierarchy.library_bases(callee.name)):
+            return _call_method(visit, Method(callee, name), given, targets)
+    escape_all(visit, given)
+    for base in hierarchy.library_bases(callee.name):
+        return _call_library(visit, Instance(base), given)
+    return UNKNOWN
+
+
+def _call_method(visit: Visit, callee: Method, given: Given, targets: set[Callee]) -> Type:
+    engine = visit.engine
+    receiver = callee.receiver
+    site = engine.sites.of(receiver)
+    if site is not None:
+        targets.add(Callee("method", f"{site.kind}.{callee.name}"))
+        plain = [found for found, starred in given.positional if not starred]
+        if given.node is not None and not given.mappings:
+            answer = call_container(visit, given.node, site, callee.name, plain)
+            if answer is not None:
+                return answer
+        return _call_library(visit, Method(visit.resolved(receiver), callee.name), given)
+    if isinstance(receiver, Instance | Class) and receiver.name in engine.program.classes:
+        found = engine.hierarchy.method(receiver.name, callee.name)
+        if found is not None:
+            return _call_own(visit, receiver, callee.name, found.name, given, targets)
+        for base in engine.hierarchy.library_bases(receiver.name):
+            targets.add(Callee("method", f"{base}.{callee.name}"))
+            return _call_library(visit, Method(Instance(base), callee.name), given)
+        return UNKNOWN
+    targets.add(Callee("method", f"{receiver_name(receiver)}.{callee.name}"))
+    return _call_library(visit, callee, given)
+
+
+def _call_own(
+    visit: Visit,
+    receiver: Instance | Class,
+    name: str,
+    found: str,
+    given: Given,
+    targets: set[Callee],
+) -> Type:
+    engine = visit.engine
+    functions = {found: None}
+    if isinstance(receiver, Instance) and name != "__init__" and not given.through_super:
+        functions.update(
+            {each.name: None for each in engine.hierarchy.overriding(receiver.name, name)}
+        )
+    results = []
+    for each in functions:
+        targets.add(Callee("project", each))
+        unit = engine.units[each]
+        bound = None if "staticmethod" in unit.decorators else receiver
+        results.append(call_unit(visit, unit, given, bound))
+    return join_all(results)
+
+
+def receiver_name(receiver: Type) -> str:
+    """What stands before the dot in the name of a library type's method."""
+    match receiver:
+        case Instance() | Class():
+            return receiver.name
+        case Collection() | Dictionary():
+            return receiver.kind
+        case Scalar():
+            return receiver.name
+        case Literal():
+            return receiver.base.name
+        case Tuple():
+            return "tuple"
+    return {"Tensor": "torch.Tensor", "Array": "array.array", "Buffer": "ppy.Buffer"}.get(
+        type(receiver).__name__, "object"
+    )
+
+
+def _call_class(visit: Visit, callee: Class, given: Given, targets: set[Callee]) -> Type:
+    engine = visit.engine
+    if callee.name in engine.program.classes:
+        targets.add(Callee("class", callee.name))
+        construct(visit, callee.name, given)
+        return Instance(callee.name)
+    name = engine.library.canonical(callee.name)
+    targets.add(Callee("external", name))
+    kind = name.removeprefix("builtins.")
+    if name in ("builtins.list", "builtins.set", "builtins.dict") and given.node is not None:
+        return _construct_container(visit, kind, given, given.node)
+    found = _call_library(visit, callee, given)
+    if isinstance(found, Unknown):
+        known = CLASSES.get(ALIASES.get(name, name))
+        if isinstance(known, Scalar):
+            return known
+    return found
+
+
+def _construct_container(visit: Visit, kind: str, given: Given, node: ast.Call) -> Type:
+    site = visit.engine.sites.at(node, kind)
+    for found, _ in given.positional:
+        if kind != "dict":
+            fill(visit, site, element_of(visit, found))
+            continue
+        for member in members_of(found):
+            mapping = value_of(visit, member)
+            if not isinstance(mapping, Unknown):
+                fill(visit, site, mapping, element_of(visit, member))
+                continue
+            pair = element_of(visit, member)
+            if isinstance(pair, Tuple) and len(pair.items) == 2:
+                fill(visit, site, pair.items[1], pair.items[0])
+            else:
+                fill(visit, site, element_of(visit, pair), element_of(visit, pair))
+    for found in given.keywords.values():
+        fill(visit, site, found, Scalar("str"))
+    for found in given.mappings:
+        fill(visit, site, value_of(visit, found), element_of(visit, found))
+    return site.type
+
+
+def construct(visit: Visit, name: str, given: Given) -> None:
+    """Calls what making an object of one of the project's classes calls."""
+    engine = visit.engine
+    method = engine.hierarchy.method(name, "__init__")
+    if method is not None:
+        call_unit(visit, engine.units[method.name], given, Instance(name))
+        return
+    method = engine.hierarchy.method(name, "__new__")
+    if method is not None:
+        call_unit(visit, engine.units[method.name], given, Class(name))
+        return
+    fields = engine.record_fields(name)
+    slots = engine.fields[name]
+    for field, (found, _) in zip(fields, given.positional, strict=False):
+        if field in slots:
+            visit.write(slots[field], found)
+    for field, found in given.keywords.items():
+        if field in slots:
+            visit.write(slots[field], found)
+
+
+def call_unit(visit: Visit, unit: Unit, given: Given, receiver: Type | None) -> Type:
+    """Binds the arguments of a call to a unit's parameters; gives its result."""
+    inputs = list(unit.inputs)
+    if receiver is not None and inputs and inputs[0].kind in ("positional", "normal"):
+        first = inputs.pop(0)
+        if first.declared is None:
+            pass_in(visit, first, receiver)
+    _bind(visit, inputs, given)
+    return visit.engine.result_of(unit, visit.unit)
+
+
+def pass_in(visit: Visit, found: Input, given: Type) -> None:
+    """One argument for one parameter."""
+    if found.declared is not None:
+        return
+    if isinstance(given, Unknown) and not visit.unit.reached:
+        return
+    visit.write(found.slot, given)
+
+
+def _bind(visit: Visit, inputs: list[Input], given: Given) -> None:
+    places = [found for found in inputs if found.kind in ("positional", "normal")]
+    rest = next((found for found in inputs if found.kind == "rest"), None)
+    over: list[Type] = []
+    exact = True
+    taken = 0
+    for found, starred in given.positional:
+        if starred and isinstance(found, Tuple):
+            spread: tuple[Type, ...] = found.items
+        elif starred:
+            item = element_of(visit, found)
+            for place in places[taken:]:
+                pass_in(visit, place, item)
+            taken = len(places)
+            over.append(item)
+            exact = False
+            continue
+        else:
+            spread = (found,)
+        for each in spread:
+            if taken < len(places):
+                pass_in(visit, places[taken], each)
+                taken += 1
+            else:
+                over.append(each)
+    if rest is not None and rest.declared is None:
+        items = tuple(map(widened, over))
+        pass_in(visit, rest, Tuple(items) if exact else Collection("tuple", join_all(items)))
+    _bind_keywords(visit, inputs, given, {found.name for found in places[:taken]})
+
+
+def _bind_keywords(visit: Visit, inputs: list[Input], given: Given, taken: set[str]) -> None:
+    named = named_inputs(inputs)
+    extra = next((found for found in inputs if found.kind == "keywords"), None)
+    for name, found in given.keywords.items():
+        if name in named:
+            pass_in(visit, named[name], found)
+        elif extra is not None:
+            pass_in(visit, extra, found)
+    for mapping in given.mappings:
+        found = value_of(visit, mapping)
+        if found is NEVER:
+            continue
+        for name, parameter in named.items():
+            if name not in taken and name not in given.keywords:
+                pass_in(visit, parameter, found)
+        if extra is not None:
+            pass_in(visit, extra, found)
+
+
+HARMLESS = frozenset(
+    f"builtins.{name}"
+    for name in [
+        "callable",
+        "dir",
+        "getattr",
+        "hasattr",
+        "hash",
+        "id",
+        "isinstance",
+        "issubclass",
+        "len",
+        "print",
+        "repr",
+        "setattr",
+        "str",
+        "type",
+        "vars",
+        "format",
+        "bool",
+        "list",
+        "tuple",
+        "set",
+        "dict",
+        "enumerate",
+        "zip",
+    ]
+)
+"""Built-ins that take a function as a value and do not call it."""
+
+APPLYING = {
+    "builtins.map": (0, 1),
+    "builtins.filter": (0, 1),
+    "functools.reduce": (0, 1),
+    "itertools.starmap": (0, 1),
+}
+"""Which argument is called with the elements of which."""
+
+KEYED = frozenset({"builtins.sorted", "builtins.min", "builtins.max"})
+
+
+def _call_library(visit: Visit, callee: Type, given: Given) -> Type:
+    engine = visit.engine
+    name = engine.library.canonical(callee.name) if isinstance(callee, Function | Class) else ""
+    applied = _apply(visit, callee, name, given)
+    if applied is None and name not in HARMLESS and not name.startswith("ppy."):
+        escape_all(visit, given)
+    arguments, keywords = _arguments(visit, given)
+    found = engine.library.call(callee, arguments, keywords, unpacked=bool(given.mappings))
+    if name == "builtins.map" and applied is not None:
+        return Collection("Iterator", applied)
+    return fresh(visit, given.node, found) if given.node is not None else found
+
+
+def _arguments(visit: Visit, given: Given) -> tuple[list[Argument], dict[str, Argument]]:
+    if given.node is None:
+        return [Argument(visit.resolved(found)) for found, _ in given.positional], {}
+    arguments = [
+        argument(visit, node, found)
+        for node, (found, _) in zip(given.node.args, given.positional, strict=False)
+    ]
+    keywords = {
+        keyword.arg: argument(visit, keyword.value, given.keywords[keyword.arg])
+        for keyword in given.node.keywords
+        if keyword.arg is not None
+    }
+    return arguments, keywords
+
+
+def _apply(visit: Visit, callee: Type, name: str, given: Given) -> Type | None:
+    """Calls the project's function that a library function is given to apply."""
+    positional = [found for found, _ in given.positional]
+    if name in APPLYING and len(positional) > 1:
+        items = [(element_of(visit, each), False) for each in positional[1:]]
+        if name == "functools.reduce":
+            items = [items[0], items[0]]
+            if len(positional) > 2:
+                items[0] = (join(items[0][0], positional[2]), False)
+        return _call(visit, positional[0], Given(items, {}, []), set())
+    key = given.keywords.get("key")
+    if key is not None and name in KEYED and positional:
+        items = [(element_of(visit, positional[0]), False)]
+        return _call(visit, key, Given(items, {}, []), set())
+    if key is not None and isinstance(callee, Method) and callee.name == "sort":
+        items = [(element_of(visit, callee.receiver), False)]
+        return _call(visit, key, Given(items, {}, []), set())
+    return None
+
+
+def escape_all(visit: Visit, given: Given) -> None:
+    """Arguments go where nothing is known: functions may be called with anything, containers
+    may be given anything."""
+    for found in (
+        *(each for each, _ in given.positional),
+        *given.keywords.values(),
+        *given.mappings,
+    ):
+        escape(visit, found)
+
+
+def escape(visit: Visit, found: Type) -> None:
+    """One value goes where nothing is known: whoever has it may call it with anything."""
+    for member in members_of(found):
+        unit = None
+        if isinstance(member, Function):
+            unit = visit.engine.units.get(member.name)
+        elif isinstance(member, Method) and isinstance(member.receiver, Instance):
+            if member.receiver.name in visit.engine.program.classes:
+                method = visit.engine.hierarchy.method(member.receiver.name, member.name)
+                unit = None if method is None else visit.engine.units[method.name]
+        if unit is not None:
+            for each in unit.inputs:
+                if each.declared is None and each.default is None:
+                    visit.write(each.slot, UNKNOWN)
+            visit.engine.result_of(unit, visit.unit)
+
+
+def call_method(visit: Visit, owner: Type, name: str, arguments: list[Type]) -> Type | None:
+    """Calls a special method of an object of the project; None where it has none."""
+    if not isinstance(owner, Instance):
+        return None
+    if visit.engine.hierarchy.method(owner.name, name) is None:
+        inherited = member_attribute(visit, owner, name)
+        if inherited is None or isinstance(inherited, Unknown):
+            return None
+    given = Given([(found, False) for found in arguments], {}, [])
+    return _call_method(visit, Method(owner, name), given, set())
+
+
+def _super(visit: Visit, node: ast.Call) -> Type:
+    owner = visit.unit.owner
+    if owner is None:
+        return UNKNOWN
+    bases = visit.engine.hierarchy.order(owner)[1:]
+    if bases:
+        return Instance(bases[0])
+    library = visit.engine.hierarchy.library_bases(owner)
+    return Instance(library[0]) if library else Instance("builtins.object")
+
+
+__all__ = ["Given", "Union", "call_method", "call_unit", "infer_call"]

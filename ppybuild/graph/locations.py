@@ -1,0 +1,34 @@
+"""From syntax nodes to spans of source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from ppybuild.diagnostics import Location
+from ppybuild.graph.program import Module
+
+
+def locate(module: Module, node: ast.AST) -> Location:
+    """The span of a node; the syntax tree counts bytes of UTF-8, a `Location` characters."""
+    line = getattr(node, "lineno", 1)
+    end_line = getattr(node, "end_lineno", None) or line
+    lines = module.text.splitlines() if not module.text.isascii() else []
+    return Location(
+        module.path,
+        line,
+        _character(lines, line, getattr(node, "col_offset", 0)) + 1,
+        end_line,
+        _character(lines, end_line, getattr(node, "end_col_offset", None) or 0) + 1,
+    )
+
+
+def locate_point(path: Path, line: int, column: int) -> Location:
+    """One character, line and column counting from 1."""
+    return Location(path, line, column, line, column + 1)
+
+
+def _character(lines: list[str], line: int, offset: int) -> int:
+    if not lines or line > len(lines):
+        return offset
+    return len(lines[line - 1].encode()[:offset].decode(errors="replace"))

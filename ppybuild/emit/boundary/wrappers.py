@@ -135,7 +135,7 @@ def _body(
     answers = [f"r{index}" for index in range(len(results))]
     passed = ", ".join(["&run", *order, *(f"&{answer}" for answer in answers)])
     declared = [
-        f"{C_TYPES[type_]} {name};" for type_, name in zip(results, answers, strict=True)
+        f"{C_TYPES[type_]} {name} = 0;" for type_, name in zip(results, answers, strict=True)
     ]
     call = f"{kernel_name(function.name)}({passed})"
     made = _make(function.result, iter(answers))

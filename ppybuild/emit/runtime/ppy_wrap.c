@@ -20,8 +20,9 @@ static bool is_buffer(ppy_native *self, PyObject *object, const ppy_element *ele
 static bool is_fitting(const Py_buffer *view, const ppy_element *element) {
     const char *format = view->format == NULL ? "B" : view->format;
     if (*format == '@') format++;
-    return view->ndim == 1 && view->itemsize == element->bytes && format[0] != '\0' && format[1] == '\0'
-        && strchr(element->codes, format[0]) != NULL && (uintptr_t)view->buf % (size_t)element->bytes == 0;
+    const bool aligned = view->len == 0 || (uintptr_t)view->buf % (size_t)element->bytes == 0;
+    return view->ndim == 1 && view->itemsize == element->bytes && format[0] != '\0'
+        && format[1] == '\0' && strchr(element->codes, format[0]) != NULL && aligned;
 }
 
 bool ppy_hold(ppy_native *self, PyObject *object, const ppy_element *element, bool writable,

@@ -67,7 +67,8 @@ bool ppy_hold(ppy_native *self, PyObject *object, const ppy_element *element, bo
         Py_buffer *view = &views[*held]; \
         if (!ppy_hold(self, object, &ppy_element_##name, writable, view)) return false; \
         ++*held; \
-        *buffer = (ppy_##name){(type *)view->buf, view->len / (Py_ssize_t)sizeof(type)}; \
+        void *data = view->len > 0 ? view->buf : view; /* of an empty one it may be any byte */ \
+        *buffer = (ppy_##name){(type *)data, view->len / (Py_ssize_t)sizeof(type)}; \
         return true; \
     }
 PPY_TAKE(f64, double)

@@ -137,6 +137,13 @@ CODES: dict[str, Code] = {
         "def f(a: int) -> int: ...\nf(1, 2)",
         "Call it with the parameters that it has.",
     ),
+    "W1304": Code(
+        "warning",
+        "parameter left untyped",
+        "With `--partial`, a parameter that nothing types is left as it stands.",
+        "def unused(value):\n    return value",
+        "Annotate it, or call it somewhere in the project.",
+    ),
     "E1601": Code(
         "error",
         "not pure",
@@ -235,6 +242,13 @@ CODES: dict[str, Code] = {
         "The folder may not be written, or something of another kind is in the way.",
         "ppybuild build    # in a folder that is read-only",
         "Correct its permissions, or name another one.",
+    ),
+    "E2109": Code(
+        "error",
+        "not a source of the project",
+        "A command names a file or folder that lies in none of the manifest's source roots.",
+        "ppybuild convert ../elsewhere.py",
+        "Name a file below a source root, or add its folder to `roots` in `[sources]`.",
     ),
     # E4: the machine, its toolchain, and the run of it.
     "E4001": Code(

@@ -16,6 +16,7 @@ from ppybuild.diagnostics import Diagnostic, nearest
 # Command → the module of this package that defines it, as `command`. In the order of use.
 COMMANDS = {
     "init": "init",
+    "convert": "convert",
     "check": "check",
     "build": "build",
     "run": "run",

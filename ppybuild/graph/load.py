@@ -24,25 +24,38 @@ if TYPE_CHECKING:
 SUFFIXES = (".ppy", ".py")
 
 
-def load(manifest: Manifest) -> Program:
-    """Everything below the manifest's source roots."""
+def load(manifest: Manifest, *, originals: bool = False) -> Program:
+    """Everything below the manifest's source roots; `originals` as in `read_sources`."""
     return read_sources(
-        manifest.sources.roots, manifest.sources.exclude, skip=(manifest.build.dir,)
+        manifest.sources.roots,
+        manifest.sources.exclude,
+        skip=(manifest.build.dir,),
+        originals=originals,
     )
 
 
 def read_sources(
-    roots: Sequence[Path], exclude: Sequence[str] = (), *, skip: Sequence[Path] = ()
+    roots: Sequence[Path],
+    exclude: Sequence[str] = (),
+    *,
+    skip: Sequence[Path] = (),
+    originals: bool = False,
 ) -> Program:
     """Reads the `.ppy` and `.py` files below `roots`.
 
     `exclude` holds globs relative to a root (`**` crosses folders); `skip` folders that are
     never entered. Hidden folders, caches and virtual environments are passed over. What is
     wrong is in the program's `diagnostics`, and a file that cannot be read is left out.
+    Where a `.py` has a `.ppy` beside it, `originals` reads the `.py`: the other is what
+    conversion made of it.
     """
     diagnostics: list[Diagnostic] = []
     modules: dict[str, Module] = {}
-    for name, path, is_package in sorted(_find(roots, exclude, skip)):
+    found = sorted(_find(roots, exclude, skip))
+    converted = {path.with_suffix(".ppy") for _, path, _ in found if path.suffix == ".py"}
+    for name, path, is_package in found:
+        if originals and path in converted:
+            continue
         if name in modules:
             diagnostics.append(_provided_twice(name, modules[name].path, path))
             continue

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ppybuild.graph.imports import absolute_name
 from ppybuild.graph.program import Constant, Module, Program
-from ppybuild.graph.scopes import statements_of, target_names
+from ppybuild.graph.scopes import pattern_names, statements_of, target_names
 
 Constants = dict[str, dict[str, Constant]]
 """By module, then name."""
@@ -67,28 +67,7 @@ def _bindings(module: Module) -> Counter[str]:
     declares it global."""
     counts: Counter[str] = Counter()
     for statement in statements_of(module.tree.body):
-        match statement:
-            case ast.Assign():
-                targets = statement.targets
-            case ast.AnnAssign():
-                targets = [statement.target] if statement.value is not None else []
-            case ast.AugAssign() | ast.For() | ast.AsyncFor():
-                targets = [statement.target, statement.target]
-            case ast.Delete():
-                targets = statement.targets * 2
-            case ast.With() | ast.AsyncWith():
-                targets = [each.optional_vars for each in statement.items if each.optional_vars]
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                counts[statement.name] += 1
-                continue
-            case ast.Import() | ast.ImportFrom():
-                for alias in statement.names:
-                    counts[alias.asname or alias.name.partition(".")[0]] += 1
-                continue
-            case _:
-                continue
-        for target in targets:
-            counts.update(target_names(target))
+        counts.update(bound_by(statement))
     if "global " in module.text or ":=" in module.text or "match " in module.text:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Global):
@@ -100,6 +79,34 @@ def _bindings(module: Module) -> Counter[str]:
             ):
                 counts.update([node.name] * 2)
     return counts
+
+
+def bound_by(statement: ast.stmt) -> list[str]:
+    """The names that a statement binds; twice what it may bind again, or unbind."""
+    match statement:
+        case ast.Assign():
+            targets = statement.targets
+        case ast.AnnAssign():
+            targets = [statement.target] if statement.value is not None else []
+        case ast.AugAssign() | ast.For() | ast.AsyncFor():
+            targets = [statement.target, statement.target]
+        case ast.Delete():
+            targets = statement.targets * 2
+        case ast.With() | ast.AsyncWith():
+            targets = [each.optional_vars for each in statement.items if each.optional_vars]
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [statement.name]
+        case ast.Import() | ast.ImportFrom():
+            return [each.asname or each.name.partition(".")[0] for each in statement.names]
+        case ast.Try() | ast.TryStar():
+            return [each.name for each in statement.handlers if each.name] * 2
+        case ast.Match():
+            return [
+                name for case in statement.cases for name in pattern_names(case.pattern)
+            ] * 2
+        case _:
+            return []
+    return [name for target in targets for name in target_names(target)]
 
 
 def _stored_attributes(program: Program) -> frozenset[str]:
@@ -165,13 +172,14 @@ def fold(node: ast.expr, names: Mapping[str, Constant]) -> Constant | None:
         case ast.BinOp():
             left, right = fold(node.left, names), fold(node.right, names)
             if isinstance(left, int | float) and isinstance(right, int | float):
-                return _calculate(node.op, left, right)
+                return calculate(node.op, left, right)
     return None
 
 
-def _calculate(
+def calculate(
     operator: ast.operator, left: int | float, right: int | float
 ) -> int | float | None:
+    """The result of an operation on two constants; None where it raises or is too large."""
     try:
         match operator:
             case ast.Add():

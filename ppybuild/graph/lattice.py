@@ -35,6 +35,9 @@ from ppybuild.graph.types import (
     Unknown,
 )
 
+ANY_SIZE = "?"
+"""The size of a dimension in `Tensor.shape` that is not known. It equals no size, not even
+itself."""
 MAX_LITERALS = 16
 MAX_MEMBERS = 24
 MAX_DEPTH = 6
@@ -145,10 +148,30 @@ def _merge_collections(old: Collection, new: Collection) -> Type | None:
     return None
 
 
+def anonymous(found: Type) -> Type:
+    """The type with sizes that only one question told apart made plainly unknown."""
+    if isinstance(found, Tensor):
+        if found.shape is None or not any(_is_told_apart(size) for size in found.shape):
+            return found
+        sizes = (ANY_SIZE if _is_told_apart(size) else size for size in found.shape)
+        return Tensor(found.dtype, tuple(sizes), found.parameter)
+    return (
+        map_parts(found, anonymous) if isinstance(found, Union | Tuple | Collection) else found
+    )
+
+
+def _is_told_apart(size: int | str) -> bool:
+    return isinstance(size, str) and size.startswith(ANY_SIZE) and size != ANY_SIZE
+
+
 def _merge_tensors(old: Tensor, new: Tensor) -> Tensor:
+    shape: tuple[int | str, ...] | None = None
+    if old.shape is not None and new.shape is not None and len(old.shape) == len(new.shape):
+        pairs = zip(old.shape, new.shape, strict=True)
+        shape = tuple(a if a == b else ANY_SIZE for a, b in pairs)
     return Tensor(
         old.dtype if old.dtype == new.dtype else None,
-        old.shape if old.shape == new.shape else None,
+        shape,
         old.parameter and new.parameter,
     )
 

@@ -6,15 +6,16 @@ import ast
 from dataclasses import dataclass
 
 from ppybuild.graph.infer.annotations import ALIASES, CLASSES
-from ppybuild.graph.infer.attributes import member_attribute
+from ppybuild.graph.infer.attributes import member_attribute, owner_is_own
 from ppybuild.graph.infer.containers import call_container, element_of, fill, fresh, value_of
 from ppybuild.graph.infer.state import Input, Unit, named_inputs
-from ppybuild.graph.infer.values import argument
+from ppybuild.graph.infer.values import argument, known_value, plain_constant, value_type
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import join, join_all, members_of, widened
+from ppybuild.graph.lattice import anonymous, join, join_all, members_of, widened
 from ppybuild.graph.library import Argument
 from ppybuild.graph.program import Callee
 from ppybuild.graph.types import (
+    INT,
     NEVER,
     NONE,
     UNKNOWN,
@@ -251,6 +252,7 @@ def call_unit(visit: Visit, unit: Unit, given: Given, receiver: Type | None) -> 
         if first.declared is None:
             pass_in(visit, first, receiver)
     _bind(visit, inputs, given)
+    _bind_values(visit, inputs, given)
     return visit.engine.result_of(unit, visit.unit)
 
 
@@ -313,6 +315,28 @@ def _bind_keywords(visit: Visit, inputs: list[Input], given: Given, taken: set[s
             pass_in(visit, extra, found)
 
 
+def _bind_values(visit: Visit, inputs: list[Input], given: Given) -> None:
+    """Tells the parameters which ints they are given, where the call says so plainly."""
+    node = given.node
+    plain = node is not None and not any(starred for _, starred in given.positional)
+    values: dict[str, Type] = {}
+    if node is not None and plain and len(node.args) == len(given.positional):
+        for found, each in zip(inputs, node.args, strict=False):
+            if found.kind in ("positional", "normal"):
+                values[found.name] = value_type(known_value(visit, each))
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                values[keyword.arg] = value_type(known_value(visit, keyword.value))
+    for found in inputs:
+        value = values.get(found.name)
+        if value is None:
+            default = found.default if plain and not given.mappings else None
+            value = INT if default is None else value_type(plain_constant(default))
+        if found.value.type is not NEVER and found.value.type != value:
+            value = INT
+        visit.engine.work.write(found.value, value)
+
+
 HARMLESS = frozenset(
     f"builtins.{name}"
     for name in [
@@ -361,7 +385,8 @@ def _call_library(visit: Visit, callee: Type, given: Given) -> Type:
     if applied is None and name not in HARMLESS and not name.startswith("ppy."):
         escape_all(visit, given)
     arguments, keywords = _arguments(visit, given)
-    found = engine.library.call(callee, arguments, keywords, unpacked=bool(given.mappings))
+    answer = engine.library.call(callee, arguments, keywords, unpacked=bool(given.mappings))
+    found = anonymous(answer)
     if name == "builtins.map" and applied is not None:
         return Collection("Iterator", applied)
     return fresh(visit, given.node, found) if given.node is not None else found
@@ -419,14 +444,15 @@ def escape(visit: Visit, found: Type) -> None:
         unit = None
         if isinstance(member, Function):
             unit = visit.engine.units.get(member.name)
-        elif isinstance(member, Method) and isinstance(member.receiver, Instance):
-            if member.receiver.name in visit.engine.program.classes:
-                method = visit.engine.hierarchy.method(member.receiver.name, member.name)
-                unit = None if method is None else visit.engine.units[method.name]
+        elif isinstance(member, Method) and owner_is_own(visit, member):
+            assert isinstance(member.receiver, Instance)
+            method = visit.engine.hierarchy.method(member.receiver.name, member.name)
+            unit = None if method is None else visit.engine.units[method.name]
         if unit is not None:
             for each in unit.inputs:
                 if each.declared is None and each.default is None:
                     visit.write(each.slot, UNKNOWN)
+                visit.engine.work.write(each.value, INT)
             visit.engine.result_of(unit, visit.unit)
 
 

@@ -10,6 +10,7 @@ from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import (
     ARRAY_ELEMENTS,
     BUFFER_ELEMENTS,
+    anonymous,
     base_scalar,
     join,
     join_all,
@@ -170,7 +171,7 @@ def _element(visit: Visit, found: Type) -> Type:
     if isinstance(found, Class) and found.name in visit.engine.program.classes:
         return Instance(found.name)
     answer = visit.engine.library.iterate(visit.resolved(found))
-    return NEVER if answer is None else answer
+    return NEVER if answer is None else anonymous(answer)
 
 
 def value_of(visit: Visit, found: Type) -> Type:
@@ -221,7 +222,7 @@ def _item(visit: Visit, owner: Type, index: Type, node: ast.expr) -> Type:
     if isinstance(owner, Class):
         return owner
     answer = engine.library.item(visit.resolved(owner), argument(visit, node, index))
-    return NEVER if answer is None else answer
+    return NEVER if answer is None else anonymous(answer)
 
 
 def _tuple_item(visit: Visit, owner: Tuple, index: Type, node: ast.expr) -> Type:

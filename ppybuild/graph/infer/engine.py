@@ -17,7 +17,7 @@ from ppybuild.graph.infer.annotations import (
 )
 from ppybuild.graph.infer.hierarchy import Hierarchy
 from ppybuild.graph.infer.sites import Sites
-from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work
+from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
 from ppybuild.graph.lattice import optional, widened
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Callee, Constant, FunctionNode, Module, Program
@@ -179,6 +179,8 @@ class Engine:
             outer = outer.rpartition(".")[0]
         if outer:
             unit.parent = self.units[outer]
+            for around in outer_units(unit):
+                around.rebound |= scope.nonlocals
         if function.node.returns is not None:
             unit.declared_result = self.annotation(function.node.returns, unit)
             if isinstance(unit.declared_result, Unknown):
@@ -246,10 +248,7 @@ class Engine:
 
     def input_type(self, found: Input, unit: Unit) -> Type:
         """What a parameter is inside the body."""
-        if found.declared is not None:
-            item = found.declared
-        else:
-            item = self.read(found.slot, unit)
+        item = self.read(found.slot, unit) if found.declared is None else found.declared
         if found.kind == "keywords":
             return Dictionary("dict", STR, item)
         if found.kind == "rest" and found.declared is not None:
@@ -358,9 +357,7 @@ class Engine:
         if any(name in table for table in known) or name.startswith(("typing", "ppy.")):
             return name
         found = self.library.name(name)
-        if isinstance(found, Class | Function):
-            return found.name
-        return name
+        return found.name if isinstance(found, Class | Function) else name
 
 
 def _kind(arguments: ast.arguments, parameter: ast.arg) -> Kind:

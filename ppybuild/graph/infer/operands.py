@@ -16,7 +16,7 @@ from ppybuild.graph.infer.operators import (
 )
 from ppybuild.graph.infer.values import argument, known_number
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import base_scalar, join_all, members_of
+from ppybuild.graph.lattice import anonymous, base_scalar, join_all, members_of
 from ppybuild.graph.types import BOOL, NEVER, NONE, UNKNOWN, Instance, Type, Unknown
 
 SPECIAL = {
@@ -96,7 +96,7 @@ def _other(
     answer = visit.engine.library.binary(
         symbol, argument(visit, left_node, left), argument(visit, right_node, right)
     )
-    return NEVER if answer is None else answer
+    return NEVER if answer is None else anonymous(answer)
 
 
 def _is_own(visit: Visit, found: Type) -> bool:
@@ -164,4 +164,4 @@ def _compare(
     answer = visit.engine.library.binary(
         symbol, argument(visit, left_node, left), argument(visit, right_node, right)
     )
-    return NEVER if answer is None else answer
+    return NEVER if answer is None else anonymous(answer)

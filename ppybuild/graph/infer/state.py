@@ -44,6 +44,8 @@ class Input:
     default: ast.expr | None
     slot: Slot
     annotated: bool = False
+    value: Slot = field(default_factory=Slot)
+    """A literal of the one int that every call passes; `int` where they differ."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +68,10 @@ class Unit:
     declared: dict[str, Type] = field(default_factory=dict)
     decorators: tuple[str, ...] = ()
     visits: int = 0
+    once: dict[str, ast.expr] | None = None
+    """What the variables that are bound once are bound to; found when first asked for."""
+    rebound: set[str] = field(default_factory=set)
+    """Variables that nested functions bind as `nonlocal`."""
     reached: bool = False
     """False for a function that nothing is known to call: what it passes on as unknown says
     nothing about its callees."""
@@ -76,6 +82,16 @@ class Unit:
         if slot is None:
             slot = self.variables[name] = Slot()
         return slot
+
+
+def outer_units(unit: Unit) -> list[Unit]:
+    """The function units around a unit, innermost first."""
+    found = []
+    outer = unit.parent
+    while outer is not None:
+        found.append(outer)
+        outer = outer.parent
+    return found
 
 
 class Work:

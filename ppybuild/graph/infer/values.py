@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from itertools import count
 
+from ppybuild.graph.constants import bound_by, calculate
+from ppybuild.graph.infer.state import Unit
 from ppybuild.graph.infer.visit import Visit, binds, outer_units
+from ppybuild.graph.lattice import ANY_SIZE, widened
 from ppybuild.graph.library import UNKNOWN_VALUE, Argument, Value
 from ppybuild.graph.program import Constant
-from ppybuild.graph.types import Class, Function, Module, Type
+from ppybuild.graph.scopes import statements_of
+from ppybuild.graph.types import (
+    INT,
+    NEVER,
+    Class,
+    Function,
+    Literal,
+    Module,
+    Tensor,
+    Type,
+)
+
+MAX_STEPS = 20
+"""How many assignments are followed to find a value."""
+
+_NUMBERS = count()
 
 
 def constant_of(visit: Visit, node: ast.expr) -> Constant | None:
@@ -31,29 +51,95 @@ def constant_of(visit: Visit, node: ast.expr) -> Constant | None:
     return None
 
 
-def known_value(visit: Visit, node: ast.expr) -> Value:
+def known_value(visit: Visit, node: ast.expr, depth: int = 0) -> Value:
     """The constant an expression is worth; tuples and lists part by part."""
-    if isinstance(node, ast.Constant):
-        value = node.value
-        if value is None or isinstance(value, int | float | bool | str | bytes):
-            return value
-        return UNKNOWN_VALUE
-    if isinstance(node, ast.Name | ast.Attribute):
-        found = visit.engine.constants.get(node)
-        return UNKNOWN_VALUE if found is None else found
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = known_value(visit, node.operand)
-        if isinstance(inner, int | float) and not isinstance(inner, bool):
-            return -inner
-    if isinstance(node, ast.Tuple | ast.List):
-        return tuple(known_value(visit, item) for item in node.elts)
+    match node:
+        case ast.Constant():
+            return plain_constant(node)
+        case ast.Name() | ast.Attribute():
+            found = visit.engine.constants.get(node)
+            if found is not None or isinstance(node, ast.Attribute) or depth > MAX_STEPS:
+                return UNKNOWN_VALUE if found is None else found
+            return _local_value(visit, node.id, depth)
+        case ast.UnaryOp(op=ast.USub()):
+            inner = known_value(visit, node.operand, depth + 1)
+            return -inner if isinstance(inner, int | float) else UNKNOWN_VALUE
+        case ast.BinOp():
+            left = known_value(visit, node.left, depth + 1)
+            right = known_value(visit, node.right, depth + 1)
+            if isinstance(left, int | float) and isinstance(right, int | float):
+                result = calculate(node.op, left, right)
+                return UNKNOWN_VALUE if result is None else result
+        case ast.Tuple() | ast.List():
+            return tuple(known_value(visit, item, depth + 1) for item in node.elts)
     return UNKNOWN_VALUE
+
+
+def plain_constant(node: ast.expr) -> Value:
+    """What a literal is worth."""
+    match node:
+        case ast.Constant(value=None | bool() | int() | float() | str() | bytes() as value):
+            return value
+    return UNKNOWN_VALUE
+
+
+def _local_value(visit: Visit, name: str, depth: int) -> Value:
+    """What a variable is worth that its unit binds once, or a parameter that every call gives
+    the same number."""
+    unit = visit.unit
+    if name in visit.hidden:
+        return UNKNOWN_VALUE
+    if unit.once is None:
+        unit.once = bound_once(unit)
+    once = unit.once.get(name)
+    if once is not None:
+        return known_value(visit, once, depth + 1)
+    if name in unit.scope.bound:
+        return UNKNOWN_VALUE
+    for found in unit.inputs:
+        if found.name == name and found.kind != "rest" and found.kind != "keywords":
+            value = visit.read(found.value)
+            if isinstance(value, Literal) and len(value.values) == 1:
+                return value.values[0]
+    return UNKNOWN_VALUE
+
+
+def bound_once(unit: Unit) -> dict[str, ast.expr]:
+    """The variables of a function that one plain assignment binds and nothing else does."""
+    found: dict[str, ast.expr] = {}
+    if not isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return found
+    counts: Counter[str] = Counter(each.name for each in unit.inputs)
+    for statement in statements_of(unit.node.body):
+        counts.update(bound_by(statement))
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found[name] = value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found[name] = value
+            case ast.Assign(
+                targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)
+            ) if len(targets) == len(values):
+                for target, value in zip(targets, values, strict=True):
+                    if isinstance(target, ast.Name) and not isinstance(value, ast.Starred):
+                        found[target.id] = value
+    private = unit.scope.bound - unit.rebound
+    return {
+        name: value for name, value in found.items() if counts[name] == 1 and name in private
+    }
 
 
 def known_number(visit: Visit, node: ast.expr) -> int | float | None:
     """The number an expression is worth, where that is known."""
     found = known_value(visit, node)
     return found if isinstance(found, int | float) else None
+
+
+def value_type(found: Value) -> Type:
+    """How a parameter's known value is kept: as a literal of one integer, or as `int`."""
+    if isinstance(found, int) and not isinstance(found, bool):
+        return Literal(INT, (found,))
+    return INT
 
 
 def argument(visit: Visit, node: ast.expr, found: Type) -> Argument:
@@ -66,7 +152,29 @@ def argument(visit: Visit, node: ast.expr, found: Type) -> Argument:
         if isinstance(owner, Module):
             name = f"{owner.name}.{node.attr}"
     elif isinstance(node, ast.Name) and not isinstance(found, Class | Function):
-        bound = visit.engine.imported_name(visit.unit, node.id)
-        if bound is not None:
-            name = bound
-    return Argument(visit.resolved(found), known_value(visit, node), name)
+        name = visit.engine.imported_name(visit.unit, node.id)
+    known = distinct(widened(visit.resolved(found)))
+    return Argument(known, sized_value(visit, node, found), name)
+
+
+def sized_value(visit: Visit, node: ast.expr, found: Type) -> Value:
+    """The value of an argument; an int that is not known is a size equal to no other."""
+    if isinstance(node, ast.Tuple | ast.List):
+        types = visit.engine.types
+        return tuple(sized_value(visit, item, types.get(item, NEVER)) for item in node.elts)
+    value = known_value(visit, node)
+    if value is UNKNOWN_VALUE and found == INT:
+        return f"{ANY_SIZE}{next(_NUMBERS)}"
+    return value
+
+
+def distinct(found: Type) -> Type:
+    """The type with its unknown sizes told apart, so that no two are taken for equal."""
+    if isinstance(found, Tensor):
+        if found.shape is None or ANY_SIZE not in found.shape:
+            return found
+        sizes = (
+            f"{ANY_SIZE}{next(_NUMBERS)}" if size == ANY_SIZE else size for size in found.shape
+        )
+        return Tensor(found.dtype, tuple(sizes), found.parameter)
+    return found

@@ -1,4 +1,4 @@
-"""One pass over one unit: the types of its variables as they flow from statement to statement."""
+"""One pass over one unit: types as they flow from statement to statement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ppybuild.graph.infer.engine import Engine
-from ppybuild.graph.infer.state import Slot, Unit
+from ppybuild.graph.infer.state import Slot, Unit, outer_units
 from ppybuild.graph.lattice import join
 from ppybuild.graph.types import NEVER, NONE, UNKNOWN, Type
 
@@ -115,16 +115,6 @@ class Visit:
 def binds(unit: Unit, name: str) -> bool:
     """True where a name is a local variable or parameter of a unit."""
     return name in unit.scope.bound or any(found.name == name for found in unit.inputs)
-
-
-def outer_units(unit: Unit) -> list[Unit]:
-    """The function units around a unit, innermost first."""
-    found = []
-    outer = unit.parent
-    while outer is not None:
-        found.append(outer)
-        outer = outer.parent
-    return found
 
 
 def path_of(node: ast.expr) -> str | None:

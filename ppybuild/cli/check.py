@@ -66,7 +66,8 @@ def command(
 
 def _remarks(manifest: Manifest, facts: Facts) -> set[Diagnostic]:
     """What building each entry would remark."""
-    from ppybuild.targets.modules import emit_entry, main_module
+    from ppybuild.targets.emitting import emit_entry
+    from ppybuild.targets.modules import main_module
 
     found: set[Diagnostic] = set()
     for entry in manifest.entry.values():

@@ -108,7 +108,8 @@ def _effects(effects: Effects | None) -> str:
 
 def _entries(manifest: Manifest, facts: Facts, function: Function) -> Iterator[str]:
     """What the function is in each entry that holds it."""
-    from ppybuild.targets.modules import emit_entry, entry_modules, main_module
+    from ppybuild.targets.emitting import emit_entry
+    from ppybuild.targets.modules import entry_modules, main_module
 
     for name, entry in manifest.entry.items():
         main = main_module(facts.program, entry.module)

@@ -244,7 +244,8 @@ class _Job:
         return folder.work_place(self.manifest.build.dir, self.device, self.entry)
 
     def run(self, program: Program, facts: Facts) -> tuple[Diagnostic, ...]:
-        from ppybuild.targets.modules import emit_entry, entry_modules, main_module
+        from ppybuild.targets.emitting import emit_entry
+        from ppybuild.targets.modules import entry_modules, main_module
 
         said = self.manifest.entry[self.entry]
         module = main_module(program, said.module)

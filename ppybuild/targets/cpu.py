@@ -103,7 +103,10 @@ def _march(cpu: str) -> tuple[str, ...]:
 def _resolved(compiler: Compiler, flags: tuple[str, ...]) -> str:
     """What `native` stands for here: the architecture and tuning that gcc reports."""
     told = run_compiler(compiler, *flags, "-Q", "--help=target")
-    return " ".join(re.findall(r"^\s+(-m(?:arch|tune)=\s+\S+)", told, re.MULTILINE))
+    return " ".join(
+        "".join(match)
+        for match in re.findall(r"^\s+(-m(?:arch|tune)=)\s+(\S+)", told, re.MULTILINE)
+    )
 
 
 def _unknown(cpu: str, compiler: Compiler) -> Diagnostic:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ppybuild.targets.toolchain import Torch
 
-COMMON = ("-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
+COMMON = ("-fvisibility=hidden", "-Wall", "-Wextra")
 
 C = ("-std=gnu17", "-O3", "-fno-strict-aliasing")
 """Kernels read one memory through buffers of several types, so aliasing is not strict."""

@@ -1,14 +1,11 @@
-"""An entry's modules: which ones its bundle holds, under which paths, and what is emitted."""
+"""An entry's modules: which ones its bundle holds, and under which paths."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ppybuild.emit.driver import emit
-from ppybuild.emit.emission import Emission
 from ppybuild.graph.load import reachable
-from ppybuild.graph.program import Facts, Module, Program
-from ppybuild.manifest import Entry
+from ppybuild.graph.program import Module, Program
 
 _DYNAMIC = ("import_module", "__import__", "run_module", "run_path", "iter_modules", "exec(")
 """Where a module's text holds one of these words, what it imports is known only when it
@@ -31,11 +28,6 @@ def entry_modules(program: Program, main: str) -> dict[str, Module]:
     if any(word in module.text for module in modules for word in _DYNAMIC):
         modules = list(program.modules.values())
     return {module.name: module for module in modules}
-
-
-def emit_entry(facts: Facts, entry: Entry, main: str) -> Emission:
-    """What is native of what running `main` may import, with the entry's options."""
-    return emit(facts, tuple(entry_modules(facts.program, main)), fp=entry.fp)
 
 
 def app_path(module: Module) -> str:

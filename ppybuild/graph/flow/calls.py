@@ -49,6 +49,18 @@ PRODUCERS = frozenset({"builtins.list", "builtins.sorted"})
 MAKERS = frozenset({"torch.Tensor.tolist"})
 """Library methods whose result is a new list."""
 
+INSPECTORS = frozenset(
+    {
+        "ppy.native.compiled",
+        "builtins.callable",
+        "builtins.getattr",
+        "builtins.hasattr",
+        "builtins.id",
+        "builtins.isinstance",
+    }
+)
+"""Functions that look at a function they are given, and do not call it."""
+
 PASS_THROUGH = frozenset({"builtins.enumerate", "builtins.zip"})
 """Calls that yield tuples of their arguments' elements."""
 

@@ -6,7 +6,14 @@ import ast
 from collections.abc import Sequence
 from itertools import count
 
-from ppybuild.graph.flow.calls import ARGUMENTS, MAKERS, METHODS, PASS_THROUGH, PRODUCERS
+from ppybuild.graph.flow.calls import (
+    ARGUMENTS,
+    INSPECTORS,
+    MAKERS,
+    METHODS,
+    PASS_THROUGH,
+    PRODUCERS,
+)
 from ppybuild.graph.flow.records import Classes, Element, Flow, Slot, Use
 from ppybuild.graph.program import Callee, Facts, Function, Module
 from ppybuild.graph.scopes import parameters_of, scope_of
@@ -250,6 +257,11 @@ class _Body:
             self.use(slot, "operand", side)
         return None
 
+    def is_function(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and isinstance(
+            self.facts.types.get(node), FunctionType
+        )
+
     def is_list(self, node: ast.expr) -> bool:
         return isinstance(self.facts.types.get(node), Collection)
 
@@ -420,6 +432,8 @@ class _Body:
 
     def external_call(self, node: ast.Call, name: str) -> Slot | None:
         what = ARGUMENTS.get(name, "escape")
+        if name in INSPECTORS and node.args and self.is_function(node.args[0]):
+            return None
         arguments = self.arguments(node)
         for argument, slot in arguments:
             self.use(slot, what, argument, name)

@@ -102,6 +102,9 @@ KIND_CLASSES = {
 ABSTRACT_KINDS = frozenset({"Sequence", "Iterable", "Iterator", "Mapping"})
 DICTIONARIES = {"builtins.dict": "dict", "typing.Mapping": "Mapping"}
 ITEM_VIEWS = frozenset({"typing.ItemsView", "_collections_abc.dict_items"})
+CLOSED_CLASSES = frozenset({"torch.Tensor", "torch.TensorBase", "torch.nn.Parameter"})
+"""Classes written in Python that have no other attributes than those that are written, which
+the tests hold against the running class."""
 TENSORS = {"torch.Tensor": Tensor(), "torch.nn.Parameter": Tensor(parameter=True)}
 ARRAY_ITEMS = dict.fromkeys("bBhHiIlLqQ", INT) | dict.fromkeys("fd", FLOAT) | {"u": STR}
 TRANSPARENT_DECORATORS = frozenset(
@@ -208,7 +211,8 @@ class Stubs:
             for name in member_names(statement):
                 members.setdefault(name, []).append(statement)
         fields = {} if definition.stub else self_fields(node)
-        dynamic = "__getattr__" in members or "__getattribute__" in members
+        is_object = (module, definition.name) == ("builtins", "object")
+        dynamic = "__getattr__" in members or ("__getattribute__" in members and not is_object)
         return ClassInfo(
             self.resolver.public_name(definition),
             definition,
@@ -257,8 +261,9 @@ class Stubs:
                 return Member(info, statements, environments.get(info.name, {}))
             if attribute in info.fields:
                 return Member(info, (), {})
-            is_open = is_open or info.open
-        return False if is_open else None
+            is_open = is_open or (info.open and info.name not in CLOSED_CLASSES)
+        special = attribute.startswith("__")
+        return False if is_open or special else None
 
     def environments(
         self, term: ClassTerm, order: tuple[ClassInfo, ...]

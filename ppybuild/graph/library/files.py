@@ -9,14 +9,23 @@ from __future__ import annotations
 import functools
 import importlib.machinery
 import importlib.util
+import mmap
 import re
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-import typeshed_client
 
-TYPESHED = Path(typeshed_client.__file__).parent / "typeshed"
+def typeshed_folder() -> Path:
+    """The stubs that `typeshed_client` carries; the package itself is not imported."""
+    spec = importlib.util.find_spec("typeshed_client")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("typeshed_client is not installed")
+    return Path(spec.submodule_search_locations[0]) / "typeshed"
+
+
+TYPESHED = typeshed_folder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,7 @@ class Files:
 def find_module(name: str) -> Files | None:
     """The files of the module with this dotted name; None where there is no such module."""
     top, _, rest = name.partition(".")
-    if top in sys.stdlib_module_names:
+    if top in sys.stdlib_module_names or top == "_typeshed":
         return find_standard(name)
     folders = package_folders(top)
     if folders is None:
@@ -90,6 +99,44 @@ def in_version(name: str) -> bool:
             current = sys.version_info[:2]
             return first <= current and (last is None or current <= last)
     return True
+
+
+@functools.cache
+def standard_text(name: str) -> str:
+    """The source that a module of the standard library runs; empty for one in C."""
+    name = "posixpath" if name == "os.path" else name
+    path = Path(sysconfig.get_paths()["stdlib"]).joinpath(*name.split("."))
+    for candidate in (path.with_name(path.name + ".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate.read_text("utf-8", errors="replace")
+    return ""
+
+
+def mentioned_in_standard(module: str, name: str) -> bool:
+    """True where a name that typeshed leaves out stands in the module's source."""
+    return re.search(rf"\b{re.escape(name)}\b", standard_text(module)) is not None
+
+
+BINARIES = {"torch": "lib/libtorch_python.so"}
+"""Compiled libraries that put names into modules of their package."""
+
+
+@functools.cache
+def names_in_library(module: str, name: str) -> bool:
+    """True where the package's compiled library holds the name as a string."""
+    top = module.partition(".")[0]
+    folders = package_folders(top) if top in BINARIES else None
+    if folders is None:
+        return False
+    for folder in folders.paths:
+        path = folder / BINARIES[top]
+        if path.is_file():
+            with (
+                path.open("rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+            ):
+                return data.find(b"\0" + name.encode() + b"\0") >= 0
+    return False
 
 
 @dataclass(frozen=True, slots=True)

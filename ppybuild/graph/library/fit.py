@@ -188,7 +188,7 @@ class Fitter:
             return "yes"
         if self.stubs.is_protocol(term.name):
             return self._fit_protocol(term, owner, kind)
-        if seen is False or may_be_more(kind) or self.stubs.order(term.name) is None:
+        if seen is False or is_abstract(kind) or self.stubs.order(term.name) is None:
             return "maybe"
         return "no"
 
@@ -215,7 +215,7 @@ class Fitter:
                     continue
                 found = self.stubs.member(owner, name)
                 if found is None:
-                    return "maybe" if may_be_more(kind) else "no"
+                    return "maybe" if is_abstract(kind) else "no"
                 if not isinstance(found, Member):
                     answer = "maybe"
                     continue
@@ -254,11 +254,9 @@ def fit_literal(values: tuple[object, ...], kind: Type) -> Fit:
             return "no"
 
 
-def may_be_more(kind: Type) -> bool:
-    """True where a value of this type may be of a class that says more than the type."""
-    if isinstance(kind, Collection | Dictionary):
-        return kind.kind in ABSTRACT_KINDS
-    return isinstance(kind, Instance)
+def is_abstract(kind: Type) -> bool:
+    """True where a value's class surely says more than the type does."""
+    return isinstance(kind, Collection | Dictionary) and kind.kind in ABSTRACT_KINDS
 
 
 def worst(fits: list[Fit]) -> Fit:

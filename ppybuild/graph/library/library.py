@@ -14,7 +14,7 @@ from ppybuild.graph.library.classes import (
     class_of,
     realise,
 )
-from ppybuild.graph.library.files import Files, find_module
+from ppybuild.graph.library.files import Files, find_module, names_in_library
 from ppybuild.graph.library.items import infer_entry, infer_item, infer_iteration
 from ppybuild.graph.library.operators import infer_binary, infer_unary, tensor_problem
 from ppybuild.graph.library.resolve import Definition
@@ -129,7 +129,9 @@ class Library:
         if attribute in ("T", "mT"):
             turned = (shape[1], shape[0]) if shape is not None and len(shape) == 2 else None
             return Tensor(dtype, turned)
-        return attribute_type(self._stubs, owner, attribute)
+        found = attribute_type(self._stubs, owner, attribute)
+        made = attribute.startswith("_") or names_in_library("torch", attribute)
+        return UNKNOWN if found is None and made else found
 
     def _definition_type(self, found: Definition) -> Type:
         match found.kind:

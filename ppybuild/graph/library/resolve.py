@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ppybuild.graph.library.files import Files, find_module
+from ppybuild.graph.library.files import (
+    Files,
+    find_module,
+    mentioned_in_standard,
+    names_in_library,
+)
 from ppybuild.graph.library.source import Source, read_source
 
 PUBLIC_NAMES = {
@@ -88,11 +94,12 @@ class Resolver:
         self, files: Files, sources: tuple[Source, ...], name: str
     ) -> Definition | None:
         """None where nothing could have made the name; unknown where something could."""
+        if name.startswith("_") or names_in_library(files.name, name):
+            return UNKNOWN_DEFINITION
         if files.standard or (files.stub and not files.source):
             dynamic = any(source.lookup("__getattr__") for source in sources)
+            dynamic = dynamic or mentioned_in_standard(files.name, name)
             return UNKNOWN_DEFINITION if dynamic else None
-        if name.startswith("_"):
-            return UNKNOWN_DEFINITION
         texts = list(sources)
         for source in sources:
             for star in source.stars:
@@ -102,7 +109,9 @@ class Resolver:
                 texts.extend(starred)
         # A name that is made at run time is written somewhere in the module, or in one of
         # those that it takes everything from.
-        if any(source.dynamic for source in texts) and any(name in s.text for s in texts):
+        # (or has a number in it, which a loop may have put there: `int5`).
+        dynamic = any(source.dynamic for source in texts)
+        if re.search(r"\d", name) or (dynamic and any(name in s.text for s in texts)):
             return UNKNOWN_DEFINITION
         return None
 

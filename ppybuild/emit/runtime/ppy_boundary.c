@@ -244,6 +244,7 @@ static PyObject *bind_entry(PyObject *self, PyObject *python)
         return NULL;
     native->vectorcall = native_call;
     native->entry = entry;
+    native->positional = code->co_kwonlyargcount == 0 ? code->co_argcount : -1;
     native->python = Py_NewRef(python);
     native->code = Py_NewRef(code);
     native->array = Py_NewRef(state->array);

@@ -57,9 +57,10 @@ struct ppy_native {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     const ppy_entry *entry;
-    PyObject *python;  /* the Python function */
-    PyObject *code;    /* its code when it was bound; another one is not what was compiled */
-    PyObject *array;   /* the type `array.array` */
+    Py_ssize_t positional; /* parameters, or -1 where some are passed by keyword only */
+    PyObject *python;      /* the Python function */
+    PyObject *code;        /* its code when it was bound; another is not what was compiled */
+    PyObject *array;       /* the type `array.array` */
     PyObject *weakrefs;
 };
 
@@ -75,8 +76,7 @@ static inline PyObject *const *ppy_arguments(ppy_native *self, PyObject *const *
                                              size_t nargsf, PyObject *kwnames,
                                              PyObject **found)
 {
-    if (kwnames == NULL && PyVectorcall_NARGS(nargsf) == self->entry->parameters
-        && ((PyCodeObject *)self->code)->co_kwonlyargcount == 0)
+    if (kwnames == NULL && PyVectorcall_NARGS(nargsf) == self->positional)
         return args;
     return ppy_fit_arguments(self, args, nargsf, kwnames, found);
 }

@@ -28,7 +28,7 @@ def test_under_sanitizers(tmp_path: Path, sources: dict[str, str]) -> None:
     extension = build_extension(tmp_path, "loops", sources, SANITIZE)
     run = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            *(sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"),
             *(str(Path(__file__).with_name(name)) for name in TESTS),
         ],
         env=os.environ

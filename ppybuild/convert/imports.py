@@ -106,11 +106,13 @@ def _with(body: list[Statement], place: int, statement: Statement) -> list[State
 
 
 def _separated(statement: Statement) -> Statement:
-    """The statement with at least one blank line before it."""
+    """The statement with at least the blank lines before it that its kind wants."""
+    wanted = 2 if isinstance(statement, cst.FunctionDef | cst.ClassDef) else 1
     leading = list(statement.leading_lines)
-    if leading and leading[0].comment is None:
-        return statement
-    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False), *leading])
+    while wanted and leading and leading[0].comment is None:
+        wanted, leading = wanted - 1, leading[1:]
+    blank = [cst.EmptyLine(indent=False)] * wanted
+    return statement.with_changes(leading_lines=[*blank, *statement.leading_lines])
 
 
 def _merge(body: Sequence[Statement], addition: Addition) -> list[Statement] | None:
@@ -149,8 +151,9 @@ def _insert_guarded(body: Sequence[Statement], names: Names) -> list[Statement]:
         f"    from {dotted.rpartition('.')[0]} import {name}\n"
         for name, dotted in sorted(names.guarded.items(), key=lambda found: found[1])
     )
-    block = cst.parse_module(f"\nif {flag}:\n{lines}").body[0]
-    return [*body[:place], block, *body[place:]]
+    block = _separated(cst.parse_module(f"if {flag}:\n{lines}").body[0])
+    after = [_separated(body[place])] if place < len(body) else []
+    return [*body[:place], block, *after, *body[place + 1 :]]
 
 
 def _first_import(body: Sequence[Statement]) -> int:

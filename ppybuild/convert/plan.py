@@ -17,12 +17,12 @@ from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.flow import Flow, Slot
 from ppybuild.graph.flow.mutation import mutated_parameters
 from ppybuild.graph.index import bindings_of
-from ppybuild.graph.lattice import is_known, widened
+from ppybuild.graph.lattice import is_known, join_all, widened
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts, Function, Module, Parameter
 from ppybuild.graph.promote import Promotion
 from ppybuild.graph.scopes import statements_of
-from ppybuild.graph.types import Array, Buffer, Instance, Type, Union
+from ppybuild.graph.types import Array, Buffer, Collection, Instance, Tuple, Type, Union
 
 Span = tuple[int, int, int, int]
 """First line, first column, last line, end column; lines from 1, columns from 0, in
@@ -165,6 +165,8 @@ class _Planner:
     def parameter(self, function: Function, parameter: Parameter) -> str | None:
         slot = Slot("variable", function.name, parameter.name)
         type: Type = parameter.type
+        if parameter.kind == "rest":
+            type = _item(type)
         if slot in self.promoted:
             type = Buffer(ELEMENTS[self.promoted[slot]])
         if not is_known(type):
@@ -273,6 +275,13 @@ class _Planner:
         if found:
             self.names.plain("array")
         return found
+
+
+def _item(type: Type) -> Type:
+    """The type of each of `*args`."""
+    if isinstance(type, Tuple):
+        return join_all(type.items)
+    return type.item if isinstance(type, Collection) else type
 
 
 def _is_static(function: Function) -> bool:

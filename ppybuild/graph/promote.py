@@ -21,6 +21,8 @@ from ppybuild.graph.program import Facts
 from ppybuild.graph.types import BOOL, FLOAT, INT, NEVER, Collection, Scalar, Type
 
 BLOCKED: dict[str, tuple[str, str]] = {
+    "tuple": ("a tuple comes here too", "pass a list, or leave it"),
+    "source": ("`{detail}` comes here too, which is made elsewhere", "copy it: `list(...)`"),
     "annotated": ("it is annotated as `{detail}`", "remove the annotation, or write Buffer"),
     "text": ("its text is shown here, and an array's differs", "show `list(...)` of it"),
     "compare": ("it is compared here, and no array equals a list", "compare `list(...)` of it"),
@@ -74,6 +76,8 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
     for group in _groups(flow):
         numbers = _numbers(facts, group)
         if not group.producers or not numbers <= {FLOAT, INT} or not numbers:
+            continue
+        if any(use.what == "array" for use in group.uses):
             continue
         blocked = _block(facts, flow, group, numbers)
         if blocked is not None:

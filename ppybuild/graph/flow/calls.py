@@ -33,7 +33,7 @@ ARGUMENTS: dict[str, str] = {
     "builtins.format": "text",
     "builtins.isinstance": "type test",
     "builtins.type": "type test",
-    "array.array": READS,
+    "array.array": "array",
     "math.fsum": READS,
     "math.prod": READS,
     "statistics.mean": READS,

@@ -17,7 +17,7 @@ from ppybuild.graph.flow.calls import (
 from ppybuild.graph.flow.records import Classes, Element, Flow, Slot, Use
 from ppybuild.graph.program import Callee, Facts, Function, Module
 from ppybuild.graph.scopes import parameters_of, scope_of
-from ppybuild.graph.types import Collection, Instance
+from ppybuild.graph.types import Collection, Instance, Literal, Scalar
 from ppybuild.graph.types import Function as FunctionType
 from ppybuild.graph.types import Module as ModuleType
 
@@ -88,7 +88,7 @@ class _Body:
             if default is not None
         ]
         for parameter, default in zip([*named, *keyword], defaults, strict=True):
-            self.assign_name(parameter.arg, self.value(default))
+            self.enter(self.variable(parameter.arg), self.value(default), default)
         for parameter in parameters_of(self.function.node):
             self.annotated(self.variable(parameter.arg), parameter.annotation)
         self.annotated(Slot("result", self.function.name), self.function.node.returns)
@@ -118,6 +118,14 @@ class _Body:
     def join(self, left: Slot | None, right: Slot | None) -> None:
         if left is not None and right is not None:
             self.classes.join(left, right)
+
+    def enter(self, target: Slot, slot: Slot | None, node: ast.expr) -> None:
+        """`node`, whose slot is `slot`, becomes the value of `target`."""
+        self.classes.find(target)
+        if slot is not None:
+            self.join(target, slot)
+        elif not isinstance(self.facts.types.get(node), Scalar | Literal):
+            self.use(target, "source", node, ast.unparse(node))
 
     def put(self, holder: Slot, value: Slot | None, node: ast.expr | ast.AugAssign) -> None:
         """`node`, whose slot is `value`, becomes an element of `holder`."""
@@ -165,7 +173,7 @@ class _Body:
                 return merged
             case ast.NamedExpr():
                 named = self.value(node.value)
-                self.assign_name(node.target.id, named)
+                self.enter(self.variable(node.target.id), named, node.value)
                 return named
             case _:
                 self.other(node)
@@ -230,6 +238,7 @@ class _Body:
 
     def pack(self, node: ast.Tuple) -> Slot | None:
         slot = self.tracer.temporary()
+        self.use(slot, "tuple", node)
         starred = any(isinstance(item, ast.Starred) for item in node.elts)
         for position, item in enumerate(node.elts):
             value = self.value(item.value if isinstance(item, ast.Starred) else item)
@@ -268,7 +277,7 @@ class _Body:
     def merge(self, nodes: Sequence[ast.expr]) -> Slot:
         slot = self.tracer.temporary()
         for node in nodes:
-            self.join(slot, self.value(node))
+            self.enter(slot, self.value(node), node)
         return slot
 
     def test(self, node: ast.expr) -> None:
@@ -401,21 +410,20 @@ class _Body:
             if spread or position >= len(names):
                 self.use(slot, "escape", argument, "a starred argument")
             else:
-                self.hand(slot, name, names[position])
+                self.hand(slot, argument, Slot("variable", name, names[position]))
         known = {*names, *(found.arg for found in arguments.kwonlyargs)}
         for keyword in node.keywords:
             slot = self.value(keyword.value)
             if keyword.arg in known:
-                self.hand(slot, name, str(keyword.arg))
+                self.hand(slot, keyword.value, Slot("variable", name, str(keyword.arg)))
             else:
                 self.use(slot, "escape", keyword.value, "a keyword dictionary")
         return Slot("result", name)
 
-    def hand(self, slot: Slot | None, function: str, parameter: str) -> None:
+    def hand(self, slot: Slot | None, node: ast.expr, parameter: Slot) -> None:
         if slot is not None:
-            target = Slot("variable", function, parameter)
-            self.tracer.passes.setdefault(slot, []).append(target)
-            self.join(target, slot)
+            self.tracer.passes.setdefault(slot, []).append(parameter)
+        self.enter(parameter, slot, node)
 
     def fields_call(self, node: ast.Call, name: str) -> None:
         """A class without a constructor of its own: a dataclass, or a library's base."""
@@ -428,7 +436,7 @@ class _Body:
             if field is None:
                 self.use(slot, "escape", argument, name)
             else:
-                self.join(Slot("field", self.field_owner(name, field), field), slot)
+                self.enter(Slot("field", self.field_owner(name, field), field), slot, argument)
 
     def external_call(self, node: ast.Call, name: str) -> Slot | None:
         what = ARGUMENTS.get(name, "escape")
@@ -484,7 +492,8 @@ class _Body:
                 self.augment(node)
             case ast.Return():
                 if node.value is not None and self.function is not None:
-                    self.join(Slot("result", self.function.name), self.value(node.value))
+                    result = Slot("result", self.function.name)
+                    self.enter(result, self.value(node.value), node.value)
             case ast.For() | ast.AsyncFor():
                 self.iterate(node.target, node.iter)
                 self.block([*node.body, *node.orelse])
@@ -527,17 +536,16 @@ class _Body:
                 self.block(child.body)
                 return
 
-    def assign_name(self, name: str, slot: Slot | None) -> None:
-        variable = self.variable(name)
-        self.classes.find(variable)
-        self.join(variable, slot)
-
     def assign(self, target: ast.expr, slot: Slot | None, value: ast.expr) -> None:
         match target:
             case ast.Name():
-                self.assign_name(target.id, slot)
+                self.enter(self.variable(target.id), slot, value)
             case ast.Attribute():
-                self.join(self.attribute(target), slot)
+                field = self.attribute(target)
+                if field is not None:
+                    self.enter(field, slot, value)
+                else:
+                    self.use(slot, "escape", value, "a field of something unknown")
             case ast.Subscript():
                 base = self.value(target.value)
                 if isinstance(target.slice, ast.Slice):

@@ -54,7 +54,7 @@ def _by_one(
     counter = name if variable.private else f"{name}_turn_{number}"
     start, stop = expr(loop.start), expr(loop.stop)
     bounds: tuple[str, ...] = ()
-    if not _is_settled(loop.stop, loop.body):
+    if not _is_settled(loop.stop, loop.target, loop.body):
         bounds = (f"const int64_t {name}_stop_{number} = {stop};",)
         stop = f"{name}_stop_{number}"
     at, end = f"{name}_next_{number}", f"{name}_end_{number}"
@@ -107,12 +107,12 @@ def _charge(turns: str, weight: int) -> str:
     return f"PPY_TICK(run, ({turns}) * {weight});"
 
 
-def _is_settled(stop: ir.Expr, body: ir.Block) -> bool:
+def _is_settled(stop: ir.Expr, target: str, body: ir.Block) -> bool:
     """Whether evaluating `stop` at each turn gives what it gave before the loop."""
     match stop:
         case ir.Const() | ir.Length():
             return True
         case ir.Var(name, _):
-            return name not in assigned(body)
+            return name not in assigned(body) and name != target
         case _:
             return False

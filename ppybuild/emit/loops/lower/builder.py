@@ -1,0 +1,237 @@
+"""The function being lowered: statements so far, variables, temporaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.lower.signatures import NativeSignature
+from ppybuild.emit.loops.lower.stay import Dead, Stay
+from ppybuild.emit.loops.lower.values import (
+    Binding,
+    BufferRef,
+    Environment,
+    Value,
+    describe,
+    leaves,
+    rebuild,
+)
+from ppybuild.emit.loops.ops import CHECKED, OPS
+from ppybuild.emit.loops.passes.tree import statements
+from ppybuild.graph.program import Facts
+
+I64, F64, BOOL = ir.Type.I64, ir.Type.F64, ir.Type.BOOL
+
+
+class NeedsFlag(Exception):
+    """A variable that may be unbound is read: lower again, keeping track of it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(slots=True)
+class Loop:
+    """The ways out of a turn of the loop being lowered."""
+
+    breaks: list[Environment | None] = field(default_factory=list)
+    continues: list[Environment | None] = field(default_factory=list)
+
+
+class Builder:
+    """Mutable state of one function's lowering. `env` is None where control never comes."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        known: Mapping[str, NativeSignature],
+        local_names: frozenset[str],
+        flagged: frozenset[str],
+    ) -> None:
+        self.facts = facts
+        self.known = known
+        self.local_names = local_names
+        self.flagged = flagged
+        self.env: dict[str, Binding] | None = {}
+        self.block: list[ir.Statement] = []
+        self.locals: dict[str, ir.Type] = {}
+        self.temporaries: set[str] = set()
+        self.loops: list[Loop] = []
+        self.called: set[str] = set()
+        self.result: list[ir.Result] = []
+
+    # Statements
+
+    @contextmanager
+    def sub_block(self) -> Iterator[list[ir.Statement]]:
+        """Statements go into a block of their own inside the `with`."""
+        outer = self.block
+        inner: list[ir.Statement] = []
+        self.block = inner
+        try:
+            yield inner
+        finally:
+            self.block = outer
+
+    def emit(self, statement: ir.Statement) -> None:
+        self.block.append(statement)
+
+    def fail(self, kind: str, location: ir.Location) -> None:
+        """Python raises here, always."""
+        self.emit(ir.Guard(ir.Const(False, BOOL), kind, location))
+        self.env = None
+
+    def checked(self, op: str, args: tuple[ir.Expr, ...], location: ir.Location) -> ir.Var:
+        row = CHECKED[op]
+        target = self.temporary(row.result, op.partition(".")[0])
+        self.emit(ir.Checked(target.name, op, args, location))
+        return target
+
+    def assign_temporary(self, value: ir.Expr, location: ir.Location) -> ir.Var:
+        target = self.temporary(value.type, "value")
+        self.emit(ir.Assign(target.name, value, location))
+        return target
+
+    def temporary(self, type_: ir.Type, stem: str) -> ir.Var:
+        number = 1
+        while f"{stem}.t{number}" in self.locals:
+            number += 1
+        name = f"{stem}.t{number}"
+        self.locals[name] = type_
+        self.temporaries.add(name)
+        return ir.Var(name, type_)
+
+    # Order of evaluation
+
+    def has_effects(self, mark: int) -> bool:
+        """Whether the statements since `mark` may change what an expression reads."""
+        for each in statements(tuple(self.block[mark:])):
+            match each:
+                case ir.Call() | ir.Store():
+                    return True
+                case ir.Assign(target=target) | ir.Checked(target=target):
+                    if target not in self.temporaries:
+                        return True
+                case _:
+                    pass
+        return False
+
+    def pin(self, value: Value, mark: int, location: ir.Location) -> Value:
+        """The value as it is at `mark` in the block, whatever happens later."""
+        pinned: list[ir.Expr | BufferRef] = []
+        for leaf in leaves(value):
+            if isinstance(leaf, BufferRef | ir.Const) or (
+                isinstance(leaf, ir.Var) and leaf.name in self.temporaries
+            ):
+                pinned.append(leaf)
+                continue
+            target = self.temporary(leaf.type, "value")
+            self.block.insert(mark, ir.Assign(target.name, leaf, location))
+            mark += 1
+            pinned.append(target)
+        return rebuild(value, iter(pinned))
+
+    # Variables
+
+    def variable(self, name: str, type_: ir.Type) -> str:
+        """The IR variable that a Python variable is while it has this type."""
+        for candidate in (name, f"{name}.{type_.value}"):
+            if self.locals.setdefault(candidate, type_) is type_:
+                return candidate
+        raise AssertionError(f"{candidate} has another type")
+
+    def bind(
+        self, name: str, value: Value, location: ir.Location, last_use: bool = False
+    ) -> None:
+        """`name = value`; `last_use` where nothing else reads the value."""
+        assert self.env is not None
+        if isinstance(value, tuple):
+            value = self.pin(value, len(self.block), location)
+        if not (last_use and self._retarget(name, value)):
+            self._store(name, value, location)
+        bound = self._variables(name, value)
+        self.mark_bound(name, bound, location)
+
+    def mark_bound(self, name: str, value: Value, location: ir.Location) -> None:
+        assert self.env is not None
+        self.env[name] = Binding(value, True)
+        if name in self.flagged:
+            self.emit(ir.Assign(self.flag(name).name, ir.Const(True, BOOL), location))
+
+    def _variables(self, name: str, value: Value) -> Value:
+        """The IR variables that hold a value of this shape."""
+        match value:
+            case tuple():
+                items = enumerate(value)
+                return tuple(self._variables(f"{name}.{at}", item) for at, item in items)
+            case BufferRef():
+                return value
+            case _:
+                return ir.Var(self.variable(name, value.type), value.type)
+
+    def _store(self, name: str, value: Value, location: ir.Location) -> None:
+        targets = leaves(self._variables(name, value))
+        for target, leaf in zip(targets, leaves(value), strict=True):
+            if (
+                isinstance(target, ir.Var)
+                and not isinstance(leaf, BufferRef)
+                and target != leaf
+            ):
+                self.emit(ir.Assign(target.name, leaf, location))
+
+    def _retarget(self, name: str, value: Value) -> bool:
+        """Let the operation that has just computed the value store it where it belongs."""
+        last = self.block[-1] if self.block else None
+        if (
+            not isinstance(last, ir.Checked)
+            or not isinstance(value, ir.Var)
+            or value.name != last.target
+            or value.name not in self.temporaries
+        ):
+            return False
+        self.block[-1] = replace(last, target=self.variable(name, value.type))
+        return True
+
+    def read(self, node: ast.Name, location: ir.Location) -> Value:
+        """The value of a local or parameter."""
+        assert self.env is not None
+        binding = self.env.get(node.id)
+        if binding is None:
+            raise Dead("unbound variable")
+        if binding.value is None:
+            raise Stay(
+                node,
+                f"`{node.id}` has another type on another way here",
+                f"give `{node.id}` one type, such as by starting from 0.0 where it is a float",
+            )
+        if not binding.certain:
+            if node.id not in self.flagged:
+                raise NeedsFlag(node.id)
+            self.emit(ir.Guard(self.flag(node.id), "unbound variable", location))
+        return binding.value
+
+    def flag(self, name: str) -> ir.Var:
+        """Whether a variable is bound, kept at run time."""
+        self.locals.setdefault(f"{name}.bound", BOOL)
+        return ir.Var(f"{name}.bound", BOOL)
+
+
+def at(node: ast.AST) -> ir.Location:
+    """Where a node begins."""
+    return ir.Location(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+
+def require_scalar(node: ast.AST, value: Value) -> ir.Expr:
+    """The value, which must be a number."""
+    if isinstance(value, tuple | BufferRef):
+        raise Stay(node, f"a {describe(value)} where only a number lowers")
+    return value
+
+
+def op(name: str, *args: ir.Expr) -> ir.Op:
+    """A total operator applied to arguments."""
+    return ir.Op(name, args, OPS[name].result)

@@ -1,0 +1,322 @@
+"""Python expressions to loop IR: what cannot fail is an expression, what may is emitted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, at, op, require_scalar
+from ppybuild.emit.loops.lower.calls import apply_call, require_callee
+from ppybuild.emit.loops.lower.library import MATH_CONSTANTS
+from ppybuild.emit.loops.lower.operators import (
+    constant,
+    lower_binary,
+    lower_comparison,
+    lower_unary,
+    negation,
+    to_bool,
+    to_int,
+)
+from ppybuild.emit.loops.lower.stay import Stay
+from ppybuild.emit.loops.lower.values import (
+    Binding,
+    BufferRef,
+    Environment,
+    Value,
+    describe,
+    join,
+)
+from ppybuild.graph import types
+
+_UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
+    ast.List: ("a list", "fill a buffer that is passed in"),
+    ast.ListComp: ("a list comprehension", "fill a buffer that is passed in"),
+    ast.Dict: ("a dict", ""),
+    ast.DictComp: ("a dict comprehension", ""),
+    ast.Set: ("a set", ""),
+    ast.SetComp: ("a set comprehension", ""),
+    ast.GeneratorExp: ("a generator expression", "write the loop out"),
+    ast.Lambda: ("a lambda", "make it a function of the module"),
+    ast.JoinedStr: ("a formatted string", ""),
+    ast.Slice: ("a slice", "index the buffer with an offset"),
+    ast.Starred: ("unpacking with `*`", "write the items out"),
+}
+
+
+def lower_expr(builder: Builder, node: ast.expr) -> Value:
+    """The value of any expression."""
+    if node in builder.facts.constants and not _is_local(builder, node):
+        return _constant(node, builder.facts.constants[node])
+    match node:
+        case ast.Constant():
+            return _constant(node, node.value)
+        case ast.Name():
+            return _name(builder, node)
+        case ast.BinOp(left=left, op=operator_, right=right):
+            first, second = lower_scalars(builder, (left, right))
+            return lower_binary(builder, node, operator_, first, second, at(node))
+        case ast.UnaryOp(op=ast.Not()):
+            return lower_test(builder, node)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return _constant(node, -number)
+        case ast.UnaryOp(operand=operand):
+            return lower_unary(builder, node, lower_scalar(builder, operand), at(node))
+        case ast.Compare():
+            return _comparison(builder, node)
+        case ast.BoolOp():
+            return _bool_op(builder, node)
+        case ast.IfExp():
+            return _conditional(builder, node)
+        case ast.Call():
+            value = lower_call(builder, node)
+            if value is None:
+                raise Stay(node, "the value of a call that returns None")
+            return value
+        case ast.Tuple(elts=items):
+            return tuple(lower_operands(builder, items))
+        case ast.Subscript():
+            return _subscript(builder, node)
+        case ast.Attribute():
+            return _attribute(builder, node)
+        case ast.NamedExpr(target=target, value=inner):
+            builder.bind(target.id, lower_expr(builder, inner), at(node))
+            return builder.read(target, at(node))
+        case _:
+            construct, help = _UNSUPPORTED.get(
+                type(node), (f"`{type(node).__name__}` expressions", "")
+            )
+            raise Stay(node, construct, help)
+
+
+def lower_call(builder: Builder, node: ast.Call) -> Value | None:
+    """The value of a call; None for Python's None."""
+    callee = require_callee(builder, node)
+    nodes = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return apply_call(builder, node, callee, lower_operands(builder, nodes))
+
+
+def lower_scalar(builder: Builder, node: ast.expr) -> ir.Expr:
+    """The value of an expression that must be a number."""
+    return require_scalar(node, lower_expr(builder, node))
+
+
+def lower_operands(builder: Builder, nodes: Sequence[ast.expr]) -> list[Value]:
+    """Values in order of evaluation, each as it was when it was evaluated."""
+    values: list[Value] = []
+    for node in nodes:
+        mark = len(builder.block)
+        value = lower_expr(builder, node)
+        if builder.has_effects(mark):
+            for index, earlier in enumerate(values):
+                before = len(builder.block)
+                values[index] = builder.pin(earlier, mark, at(node))
+                mark += len(builder.block) - before
+        values.append(value)
+    return values
+
+
+def lower_scalars(builder: Builder, nodes: Sequence[ast.expr]) -> list[ir.Expr]:
+    values = lower_operands(builder, nodes)
+    return [require_scalar(node, value) for node, value in zip(nodes, values, strict=True)]
+
+
+def lower_test(builder: Builder, node: ast.expr) -> ir.Expr:
+    """The truth of an expression, as a bool."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return negation(lower_test(builder, operand))
+        case ast.BoolOp(op=operator_, values=nodes):
+            return _short_circuit(builder, isinstance(operator_, ast.And), nodes)
+    value = lower_expr(builder, node)
+    if isinstance(value, tuple):
+        return ir.Const(bool(value), BOOL)
+    if isinstance(value, BufferRef):
+        raise Stay(node, "the truth of a buffer", "compare its length")
+    return to_bool(value)
+
+
+def lower_element(builder: Builder, node: ast.Subscript) -> tuple[BufferRef, ir.Expr]:
+    """The buffer of a subscript, and its index, checked to be inside."""
+    value = lower_expr(builder, node.value)
+    if not isinstance(value, BufferRef):
+        raise Stay(node, f"an item of a {describe(value)} that changes")
+    index = lower_index(builder, node, value)
+    return value, index
+
+
+def lower_index(builder: Builder, node: ast.Subscript, buffer: BufferRef) -> ir.Expr:
+    """The index of a subscript of this buffer, checked to be inside."""
+    index = to_int(lower_scalar(builder, node.slice))
+    if index.type is not I64:
+        raise Stay(node.slice, "an index that is not an int")
+    return builder.checked("index", (index, ir.Length(buffer.name)), at(node))
+
+
+def _is_local(builder: Builder, node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in builder.local_names
+
+
+def _constant(node: ast.expr, value: object) -> ir.Const:
+    made = constant(value)
+    if made is None:
+        what = "an int past 64 bits" if isinstance(value, int) else f"a {type(value).__name__}"
+        raise Stay(node, what)
+    return made
+
+
+def _name(builder: Builder, node: ast.Name) -> Value:
+    if node.id in builder.local_names:
+        return builder.read(node, at(node))
+    raise Stay(
+        node,
+        f"`{node.id}`, which is not a local variable or a constant of a module",
+        f"pass `{node.id}` as a parameter, or bind it once to a number",
+    )
+
+
+def _attribute(builder: Builder, node: ast.Attribute) -> ir.Expr:
+    module = builder.facts.types.get(node.value)
+    if module == types.Module("math") and node.attr in MATH_CONSTANTS:
+        return ir.Const(MATH_CONSTANTS[node.attr], F64)
+    raise Stay(node, f"attribute `{node.attr}`", "read it before the loop and pass it in")
+
+
+def _comparison(builder: Builder, node: ast.Compare) -> ir.Expr:
+    """`a < b <= c`: each operand once, and none past the first that does not hold."""
+    if len(node.ops) == 1:
+        left, right = lower_scalars(builder, (node.left, node.comparators[0]))
+        return lower_comparison(node, node.ops[0], left, right)
+    left = lower_scalar(builder, node.left)
+    return _chain(builder, node, 0, left)
+
+
+def _chain(builder: Builder, node: ast.Compare, position: int, left: ir.Expr) -> ir.Expr:
+    mark = len(builder.block)
+    right = lower_scalar(builder, node.comparators[position])
+    if builder.has_effects(mark):
+        before = len(builder.block)
+        left = require_scalar(node, builder.pin(left, mark, at(node)))
+        mark += len(builder.block) - before
+    first = lower_comparison(node, node.ops[position], left, right)
+    if position == len(node.ops) - 1:
+        return first
+    right = require_scalar(node, builder.pin(right, len(builder.block), at(node)))
+    first = lower_comparison(node, node.ops[position], left, right)
+    env = dict(builder.env or {})
+    with builder.sub_block() as rest:
+        second = _chain(builder, node, position + 1, right)
+    return _either(builder, node, True, first, rest, second, env)
+
+
+def _either(
+    builder: Builder,
+    node: ast.AST,
+    is_and: bool,
+    first: ir.Expr,
+    rest: list[ir.Statement],
+    second: ir.Expr,
+    env: Environment,
+) -> ir.Expr:
+    """`first and second`, where `rest` has to run before `second` has its value."""
+    if not rest:
+        return op("and" if is_and else "or", first, second)
+    target = builder.assign_temporary(first, at(node))
+    rest.append(ir.Assign(target.name, second, at(node)))
+    condition = target if is_and else negation(target)
+    builder.emit(ir.If(condition, tuple(rest), (), at(node)))
+    builder.env = _merge(builder.env, env)
+    return target
+
+
+def _short_circuit(builder: Builder, is_and: bool, nodes: Sequence[ast.expr]) -> ir.Expr:
+    """The truth of `a and b and ...`."""
+    first = lower_test(builder, nodes[0])
+    if len(nodes) == 1:
+        return first
+    env = dict(builder.env or {})
+    with builder.sub_block() as rest:
+        second = _short_circuit(builder, is_and, nodes[1:])
+    return _either(builder, nodes[0], is_and, first, rest, second, env)
+
+
+def _bool_op(builder: Builder, node: ast.BoolOp) -> Value:
+    """`a or b` with its value: the last operand that was evaluated."""
+    return _values(builder, isinstance(node.op, ast.And), node.values)
+
+
+def _values(builder: Builder, is_and: bool, nodes: Sequence[ast.expr]) -> ir.Expr:
+    first = lower_scalar(builder, nodes[0])
+    if len(nodes) == 1:
+        return first
+    first = require_scalar(nodes[0], builder.pin(first, len(builder.block), at(nodes[0])))
+    env = dict(builder.env or {})
+    with builder.sub_block() as rest:
+        second = _values(builder, is_and, nodes[1:])
+    _require_one_type(nodes[0], first, second)
+    if first.type is BOOL:
+        return _either(builder, nodes[0], is_and, first, rest, second, env)
+    test = to_bool(first)
+    test = test if is_and else negation(test)
+    return _choose(builder, nodes[0], test, (rest, second), ([], first), env)
+
+
+def _conditional(builder: Builder, node: ast.IfExp) -> Value:
+    test = lower_test(builder, node.test)
+    env = dict(builder.env or {})
+    with builder.sub_block() as then:
+        first = lower_scalar(builder, node.body)
+    after, builder.env = builder.env, dict(env)
+    with builder.sub_block() as orelse:
+        second = lower_scalar(builder, node.orelse)
+    _require_one_type(node, first, second)
+    return _choose(builder, node, test, (then, first), (orelse, second), after)
+
+
+def _choose(
+    builder: Builder,
+    node: ast.AST,
+    test: ir.Expr,
+    then: tuple[list[ir.Statement], ir.Expr],
+    orelse: tuple[list[ir.Statement], ir.Expr],
+    env: Environment | None,
+) -> ir.Expr:
+    """One of two values; only the statements of the chosen one run."""
+    (first_block, first), (second_block, second) = then, orelse
+    builder.env = _merge(builder.env, env)
+    if not first_block and not second_block:
+        return ir.Select(test, first, second, first.type)
+    target = builder.temporary(first.type, "value")
+    first_block.append(ir.Assign(target.name, first, at(node)))
+    second_block.append(ir.Assign(target.name, second, at(node)))
+    builder.emit(ir.If(test, tuple(first_block), tuple(second_block), at(node)))
+    return target
+
+
+def _require_one_type(node: ast.AST, first: ir.Expr, second: ir.Expr) -> None:
+    if first.type is not second.type:
+        raise Stay(
+            node,
+            f"a value that is {describe(first)} or {describe(second)}",
+            "make both sides one type",
+        )
+
+
+def _merge(one: Environment | None, other: Environment | None) -> dict[str, Binding] | None:
+    joined = join(one, other)
+    return None if joined is None else dict(joined)
+
+
+def _subscript(builder: Builder, node: ast.Subscript) -> Value:
+    if isinstance(node.slice, ast.Slice):
+        raise Stay(node, "a slice", "index the buffer with an offset")
+    value = lower_expr(builder, node.value)
+    if isinstance(value, BufferRef):
+        index = lower_index(builder, node, value)
+        return ir.Load(value.name, index, value.element.type)
+    index_value = lower_expr(builder, node.slice)
+    if isinstance(value, tuple) and isinstance(index_value, ir.Const):
+        position = int(index_value.value)
+        if index_value.type is not F64 and -len(value) <= position < len(value):
+            return value[position]
+    raise Stay(node, "an item of a tuple at an index that is not constant", "unpack it first")

@@ -1,0 +1,122 @@
+"""Lower one function, from its parameters to its last way out."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, at
+from ppybuild.emit.loops.lower.signatures import NativeSignature
+from ppybuild.emit.loops.lower.statements import lower_block, note_result
+from ppybuild.emit.loops.lower.stay import Stay
+from ppybuild.emit.loops.lower.values import Binding, BufferRef, Value
+from ppybuild.emit.loops.passes.tree import expressions, own_targets, rename, statements
+from ppybuild.emit.loops.verify import scalars
+from ppybuild.graph import types
+from ppybuild.graph.program import Facts, Function
+from ppybuild.graph.scopes import scope_of
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    function: ir.Function | None
+    stay: Stay | None
+    """Why it does not lower; None where it does."""
+    called: frozenset[str]
+    """Functions of the project whose signatures mattered."""
+
+
+def lower_function(facts: Facts, name: str, known: Mapping[str, NativeSignature]) -> Attempt:
+    """The function as loop IR, `known` being what may be called natively."""
+    function = facts.program.functions[name]
+    flagged: frozenset[str] = frozenset()
+    while True:
+        builder = Builder(facts, known, _local_names(function), flagged)
+        try:
+            _check_form(facts, function)
+            lowered = _lower_body(builder, function, known[name])
+        except NeedsFlag as needs:
+            flagged |= {needs.name}
+            continue
+        except Stay as stay:
+            return Attempt(None, stay, frozenset(builder.called))
+        return Attempt(lowered, None, frozenset(builder.called))
+
+
+def _lower_body(
+    builder: Builder, function: Function, signature: NativeSignature
+) -> ir.Function:
+    assert builder.env is not None
+    for parameter in signature.parameters:
+        builder.env[parameter.name] = Binding(_parameter_value(parameter), True)
+    fixed = {each.name: each.type for each in scalars(signature.parameters)}
+    builder.locals |= fixed
+    location = at(function.node)
+    for name in sorted(builder.flagged):
+        bound = ir.Const(name in builder.env, ir.Type.BOOL)
+        builder.emit(ir.Assign(builder.flag(name).name, bound, location))
+    lower_block(builder, function.node.body)
+    if builder.env is not None:
+        note_result(builder, function.node, None)
+    body, locals_ = _tidy(builder, tuple(builder.block), frozenset(fixed))
+    result = builder.result[0] if builder.result else None
+    return ir.Function(function.name, signature.parameters, result, locals_, body, location)
+
+
+def _tidy(
+    builder: Builder, body: ir.Block, parameters: frozenset[str]
+) -> tuple[ir.Block, tuple[tuple[str, ir.Type], ...]]:
+    """Locals in order of first binding, temporaries numbered in that order."""
+    order = dict.fromkeys(target for each in statements(body) for target in own_targets(each))
+    order |= dict.fromkeys(each.name for each in expressions(body) if isinstance(each, ir.Var))
+    numbers: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    for name in order:
+        if name in builder.temporaries:
+            stem = name.rpartition(".")[0]
+            numbers[stem] += 1
+            names[name] = f"{stem}.t{numbers[stem]}"
+    locals_ = tuple(
+        (names.get(name, name), builder.locals[name])
+        for name in order
+        if name not in parameters
+    )
+    return rename(body, names), locals_
+
+
+def _parameter_value(parameter: ir.Parameter) -> Value:
+    match parameter:
+        case ir.ScalarParameter(name, type_):
+            return ir.Var(name, type_)
+        case ir.BufferParameter(name, element, _):
+            return BufferRef(name, element)
+        case ir.TupleParameter(_, items):
+            return tuple(_parameter_value(item) for item in items)
+
+
+def _local_names(function: Function) -> frozenset[str]:
+    args = function.node.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    scope = scope_of(function.node.body, expressions=True)
+    return frozenset(scope.bound | {each.arg for each in every if each})
+
+
+def _check_form(facts: Facts, function: Function) -> None:
+    """What rules a function out however its statements look."""
+    node = function.node
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise Stay(node, "an async function")
+    for decorator in node.decorator_list:
+        if facts.types.get(decorator) != types.Function("ppy.pure"):
+            raise Stay(
+                decorator, f"decorator `{ast.unparse(decorator)}`", "only ppy.pure may stay"
+            )
+    for each in ast.walk(node):
+        match each:
+            case ast.Yield() | ast.YieldFrom():
+                raise Stay(each, "a generator")
+            case ast.Global() | ast.Nonlocal():
+                raise Stay(each, "a variable of another scope", "pass it in and return it")

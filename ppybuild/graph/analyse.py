@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ppybuild.graph.constants import find_constants
+from ppybuild.graph.effects import find_effects
 from ppybuild.graph.facts import gather
 from ppybuild.graph.infer import infer
 from ppybuild.graph.library import Library
@@ -18,9 +19,15 @@ def infer_types(program: Program, facts: Facts | None, library: Library) -> Fact
     return gather(engine)
 
 
+def infer_effects(program: Program, facts: Facts | None, library: Library) -> Facts:
+    """What running each function does beside computing its result."""
+    assert facts is not None
+    return replace(facts, effects=find_effects(facts))
+
+
 Stage = Callable[[Program, Facts | None, Library], Facts]
 
-PIPELINE: tuple[Stage, ...] = (infer_types,)
+PIPELINE: tuple[Stage, ...] = (infer_types, infer_effects)
 
 
 def analyse(program: Program, library: Library | None = None) -> Facts:

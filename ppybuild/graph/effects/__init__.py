@@ -1,0 +1,57 @@
+"""Effects of functions: what running one does beside computing its result.
+
+A summary per function, in terms of its own parameters, to a fixpoint over calls.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from ppybuild.graph.effects.summary import Summary
+from ppybuild.graph.effects.walk import Walk
+from ppybuild.graph.program import Effects, Facts
+from ppybuild.graph.scopes import Scope, parameters_of, scope_of
+
+
+def find_effects(facts: Facts) -> dict[str, Effects]:
+    """The effects of every function of the program."""
+    program = facts.program
+    scopes: dict[str, Scope] = {}
+    for module in program.modules.values():
+        scopes[module.name] = scope_of(module.tree.body, expressions=":=" in module.text)
+    for function in program.functions.values():
+        text = program.modules[function.module].text
+        scopes[function.name] = scope_of(function.node.body, expressions=":=" in text)
+    summaries = {name: Summary() for name in program.functions}
+    callers: dict[str, set[str]] = {name: set() for name in program.functions}
+    queue = deque(program.functions)
+    queued = set(queue)
+    while queue:
+        name = queue.popleft()
+        queued.discard(name)
+        before = summaries[name].size()
+        walk = Walk(facts, program.functions[name], scopes, summaries)
+        _run(walk)
+        for used in walk.used:
+            callers[used].add(name)
+        if summaries[name].size() != before:
+            for caller in sorted(callers[name]):
+                if caller not in queued:
+                    queued.add(caller)
+                    queue.append(caller)
+    return _finish(facts, summaries)
+
+
+def _run(walk: Walk) -> None:
+    try:
+        walk.run()
+    except RecursionError:
+        walk.summary.unknown = True
+
+
+def _finish(facts: Facts, summaries: Mapping[str, Summary]) -> dict[str, Effects]:
+    return {
+        name: summaries[name].effects(each.arg for each in parameters_of(function.node))
+        for name, function in facts.program.functions.items()
+    }

@@ -171,7 +171,7 @@ def fingerprint() -> dict[str, str]:
     """What the toolchain is, cheaply, by part: a changed text means a changed part."""
     torch = _package("torch")
     return {
-        "Python": f"{sys.version} {sysconfig.get_config_var('SOABI')} {sys.executable}",
+        "Python": f"{sys.version} {extension_suffix()} {Path(sys.executable).resolve()}",
         "the C compiler": _identity(find_compiler("C")),
         "the C++ compiler": _identity(find_compiler("C++")),
         "torch": _stat(torch / "version.py") if torch else "none",

@@ -32,6 +32,7 @@ INTS = [
     -(2**63),
     2**63,
 ]
+LARGEST = 2**63 - 1
 FLOATS = [
     "0.0", "-0.0", "1.0", "-1.5", "0.1", "3.0", "1e-310", "1e308", "-1e308", "4.5e15",
     "9007199254740993.0", "9.3e18", 'float("inf")', 'float("-inf")', 'float("nan")',
@@ -217,8 +218,12 @@ class Writer:
         type = self.pick(["int", "float"])
         names = [name for name in self.names(type) if name not in self.protected]
         if names:
+            name = self.pick(names)
             operator = self.pick(INT_BINARY if type == "int" else FLOAT_BINARY)
-            self.write(indent, f"{self.pick(names)} {operator}= {self.expression(type, 2)}")
+            self.write(indent, f"{name} {operator}= {self.expression(type, 2)}")
+            if type == "int" and indent > 1:
+                # CPython's ints would grow with every turn until memory ends.
+                self.write(indent, f"{name} = max(min({name}, {LARGEST}), -{LARGEST})")
         else:
             self.bind(indent)
 

@@ -17,17 +17,14 @@ from importlib.machinery import EXTENSION_SUFFIXES  # noqa: E402
 from types import ModuleType, TracebackType  # noqa: E402
 
 from ppy import loader, spawn  # noqa: E402
+from ppy.refusal import Refused, refuse  # noqa: E402
 
 TYPE_CHECKING = False  # as typing's, which would double the time that this import takes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, NoReturn
+    from typing import Any
 
 SCHEMA = 1
-
-
-class Refused(Exception):
-    """Why the bundle cannot run here, in one line."""
 
 
 # What bundle.json holds
@@ -180,14 +177,24 @@ def open_bundle(root: str) -> tuple[loader.Bundle, dict[str, Any]]:
         description["extensions"],
         description["bindings"],
     )
-    for module in description["bindings"], (description["module"],):
-        for name in module:
-            if name not in bundle.modules:
-                raise Refused(f"bundle.json names a module {name} that is not in it; {_AGAIN}")
+    _check_names(description, bundle)
     loader.install(bundle)
     spawn.install(root)
     _forget_shadowed(bundle)
     return bundle, description
+
+
+def _check_names(description: Mapping[str, Any], bundle: loader.Bundle) -> None:
+    """Refuse a description that names modules or extensions that are not in the bundle."""
+    bindings = description["bindings"]
+    for name in (description["module"], *bindings):
+        if name not in bundle.modules:
+            raise Refused(f"bundle.json names module {name}, which is not in it; {_AGAIN}")
+    for extension in {target[0] for names in bindings.values() for target in names.values()}:
+        if extension not in description["extensions"]:
+            raise Refused(
+                f"bundle.json names extension {extension}, which is not in it; {_AGAIN}"
+            )
 
 
 def _forget_shadowed(bundle: loader.Bundle) -> None:
@@ -245,12 +252,6 @@ def run(root: str, argv: Sequence[str]) -> None:
     except BaseException as error:
         _hide_loader(error, vars(main))
         raise
-
-
-def refuse(root: str, reason: Refused) -> NoReturn:
-    """Say why, in one line, and end with status 2."""
-    sys.stderr.write(f"{os.path.basename(root)}: {reason}\n")
-    sys.exit(2)
 
 
 def _hide_loader(error: BaseException, program: dict[str, object]) -> None:

@@ -18,6 +18,8 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder, Sou
 from importlib.util import module_from_spec, spec_from_file_location
 from types import CodeType
 
+from ppy.refusal import refuse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,12 +72,11 @@ class Bundle:
         if module is None:
             if name == NEEDS_TORCH:
                 __import__("torch")
-            path = f"{self.root}/native/{self.extensions[name]}"
-            spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
-            assert spec is not None
-            assert spec.loader is not None
-            module = module_from_spec(spec)
-            spec.loader.exec_module(module)
+            file = f"native/{self.extensions[name]}"
+            try:
+                module = load_extension(name, f"{self.root}/{file}")
+            except ImportError as error:
+                refuse(self.root, f"{file} cannot be loaded: {error}")
             self._loaded[name] = module
         return module
 
@@ -86,6 +87,16 @@ def _modules(paths: Iterable[str]) -> Iterable[tuple[str, str]]:
         stem, dot, suffix = path.removeprefix("app/").rpartition(".")
         if dot + suffix in SUFFIXES:
             yield stem.removesuffix("/__init__").replace("/", "."), path
+
+
+def load_extension(name: str, path: str) -> ModuleType:
+    """The extension module in this file, not entered in `sys.modules`."""
+    spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class BundleLoader(SourceFileLoader):

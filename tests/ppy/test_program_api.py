@@ -15,9 +15,7 @@ from ppy import Buffer
 
 
 def test_buffer_in_annotations() -> None:
-    def f(
-        x: Buffer[float], y: Buffer[ppy.f32] | None, z: Buffer[int] | None
-    ) -> None: ...
+    def f(x: Buffer[float], y: Buffer[ppy.f32] | None, z: Buffer[int] | None) -> None: ...
 
     hints = typing.get_type_hints(f)
     assert hints["x"] == Buffer[float]

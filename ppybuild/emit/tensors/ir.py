@@ -104,3 +104,5 @@ class Graph:
     types: tuple[tuple[Value, TensorType], ...]
     """The type of every tensor value, in order of number."""
     location: Location
+    names: tuple[tuple[Value, str], ...] = ()
+    """What the program calls a value, for those that it names."""

@@ -9,7 +9,13 @@ from typing import final
 
 from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.graph.program import Facts, Function, Parameter
-from ppybuild.graph.regions.records import InputKind, Region
+from ppybuild.graph.regions.records import (
+    InputKind,
+    Region,
+    SameSize,
+    Step,
+    all_restartable,
+)
 from ppybuild.graph.regions.trace import Body, Trace
 from ppybuild.graph.regions.values import Results, Sequence, Symbol, Unsupported
 from ppybuild.graph.schemas import Given
@@ -77,6 +83,10 @@ def _region(facts: Facts, function: Function, trace: Trace) -> Region:
     result = _returned(body.run(node.body), node)
     if not trace.steps:
         raise Unsupported("no tensor operation in it", node)
+    if not all_restartable(trace.steps) and any(map(_leaves_errors_to_python, trace.steps)):
+        raise Unsupported(
+            "indexing or a check of sizes beside writing or random operations", node
+        )
     types = {
         value: facts.types[expression]
         for value, expression in trace.nodes.items()
@@ -126,12 +136,21 @@ def _input_kind(type: Type) -> InputKind | None:
             return None
 
 
+def _leaves_errors_to_python(step: Step) -> bool:
+    """Whether only Python's own run of the body raises what this step must raise."""
+    return isinstance(step, SameSize) or step.operator.qualified in (
+        "aten::slice.Tensor",
+        "aten::select.int",
+        "aten::alias",
+    )
+
+
 def _returned(value: Symbol, node: ast.AST) -> Given:
     match value:
         case Given(kind="tensor"):
             return value
-        case Given(kind="list", value="tuple") if all(
-            item.kind == "tensor" for item in value.items
+        case Given(kind="list", value="tuple") if (
+            all(item.kind == "tensor" for item in value.items) and len(value.items) > 1
         ):
             return value
         case Results(named=False):

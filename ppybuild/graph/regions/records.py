@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, final
 
@@ -73,7 +74,11 @@ class Region:
     @property
     def restartable(self) -> bool:
         """Whether Python may run the body again after the region has failed halfway."""
-        return not any(
-            isinstance(step, Call) and (step.operator.mutates or step.operator.random)
-            for step in self.steps
-        )
+        return all_restartable(self.steps)
+
+
+def all_restartable(steps: Iterable[Step]) -> bool:
+    return not any(
+        isinstance(step, Call) and (step.operator.mutates or step.operator.random)
+        for step in steps
+    )

@@ -608,36 +608,54 @@ class Body:
                 raise Unsupported("a subscript of something that is not a tensor", node)
 
     def _indexed(self, tensor: Given, node: ast.Subscript) -> Symbol:
-        """Indexing by ints, slices and None, as the bindings take it apart."""
+        """Indexing by ints, slices and None, as the bindings take it apart.
+
+        One slice is one call. Among several parts a slice that covers its dimension is
+        left out when it runs, and where nothing was done the result is an `alias`.
+        """
+        if isinstance(node.slice, ast.Slice):
+            return self._sliced(tensor, node.slice, 0, alone=True)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        sliced: Symbol = tensor
+        result: Symbol = tensor
         dimension, moved = 0, False
         for part in parts:
             place = Given("int", dimension)
-            match part:
-                case ast.Slice():
-                    bounds = [self._bound(bound, part) for bound in (part.lower, part.upper)]
-                    step = (
-                        Given("int", 1) if part.step is None else self._bound(part.step, part)
-                    )
-                    sliced = self._reached("slice.Tensor", sliced, part, place, *bounds, step)
-                    dimension += 1
-                case ast.Constant(None):
-                    sliced = self._reached("unsqueeze", sliced, part, place)
-                    dimension, moved = dimension + 1, True
-                case _:
-                    index = self.value(part)
-                    if not isinstance(index, Given) or index.kind != "int":
-                        raise Unsupported("an index that is not an int or a slice", part)
-                    sliced = self._reached("select.int", sliced, part, place, index)
-                    moved = True
-        return sliced if moved else self._reached("alias", sliced, node)
+            if isinstance(part, ast.Slice):
+                result = self._sliced(result, part, dimension, alone=False)
+                dimension += 1
+            elif isinstance(part, ast.Constant) and part.value is None:
+                result = self._reached("unsqueeze", result, part, place)
+                dimension, moved = dimension + 1, True
+            else:
+                index = self.value(part)
+                if not isinstance(index, Given) or index.kind != "int":
+                    raise Unsupported("an index that is not an int or a slice", part)
+                result = self._reached("select.int", result, part, place, index)
+                moved = True
+        return result if moved else self._reached("alias", result, node)
 
-    def _bound(self, node: ast.expr | None, slice: ast.Slice) -> Given:
-        if node is None:
-            return NONE
-        bound = self.value(node)
-        if isinstance(bound, Given) and bound.kind in ("int", "none"):
+    def _sliced(
+        self, tensor: Symbol, part: ast.Slice, dimension: int, *, alone: bool
+    ) -> Symbol:
+        """A slice; its start is None where the call may be left out."""
+        start = self._bound(part.lower, part, 0)
+        stop = self._bound(part.upper, part, 2**63 - 1)
+        step = self._bound(part.step, part, 1)
+        if not alone:
+            if start.payload is not None:
+                raise Unsupported(
+                    "a slice of several dimensions from a start that varies", part
+                )
+            start = NONE if start.value == 0 else start
+        return self._reached(
+            "slice.Tensor", tensor, part, Given("int", dimension), start, stop, step
+        )
+
+    def _bound(self, node: ast.expr | None, slice: ast.Slice, absent: int) -> Given:
+        bound = NONE if node is None else self.value(node)
+        if bound == NONE:
+            return Given("int", absent)
+        if isinstance(bound, Given) and bound.kind == "int":
             return bound
         raise Unsupported("a slice whose bounds are not ints", slice)
 

@@ -1,0 +1,81 @@
+"""The C++ between Python and a region's body: takes the arguments, checks, runs, wraps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ppybuild.emit.boundary.wrappers import table_name
+from ppybuild.emit.names import mangle, wrapper_name
+from ppybuild.emit.tensors.exact import body_name, variable_names
+from ppybuild.emit.tensors.ir import Graph
+from ppybuild.graph.regions import Input, Region
+
+TAKEN: Mapping[str, tuple[str, str]] = {
+    "tensor": ("", "ppy::is_tensor({object})"),
+    "optional_tensor": ("", "ppy::is_optional({object})"),
+    "tensors": ("std::vector<at::Tensor> {name};", "ppy::is_sequence({object}, {name})"),
+    "int": ("int64_t {name};", "ppy::is_int({object}, {name})"),
+    "float": ("double {name};", "ppy::is_float({object}, {name})"),
+    "bool": ("bool {name};", "ppy::is_bool({object}, {name})"),
+}
+"""By kind of input: what is declared for it, and the check that also takes its value."""
+PASSED = {
+    "tensor": "ppy::tensor({object})",
+    "optional_tensor": "ppy::optional({object})",
+}
+
+
+def emit_wrapper(region: Region, graph: Graph) -> str:
+    """`w_name`, as `ppy_impl` in `ppy_boundary.h`."""
+    names = variable_names(graph)
+    declared: list[str] = []
+    checks: list[str] = []
+    passed: list[str] = []
+    for used, value in zip(region.inputs, graph.inputs, strict=True):
+        name = names[value.value]
+        declaration, check, expression = _taken(used)
+        texts = {"object": f"args[{used.place}]", "name": name, "index": used.index}
+        if declaration:
+            declared.append("    " + declaration.format(**texts))
+        checks.append(check.format(**texts))
+        passed.append(expression.format(**texts))
+    conditions = "".join(f"\n        || !{check}" for check in checks)
+    lines = [
+        f"static PyObject *{wrapper_name(region.function)}(",
+        "    ppy_native *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)",
+        "{",
+        f"    PyObject *found[{max(region.parameters, 1)}];",
+        *declared,
+        "    args = ppy_arguments(self, args, nargsf, kwnames, found);",
+        f"    if (args == nullptr{conditions}",
+        "        || !ppy::eager())",
+        "        return nullptr;",
+        f"    return ppy::run<{str(region.restartable).lower()}>([&] {{",
+        f"        return {body_name(graph)}({', '.join(passed)});",
+        "    });",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _taken(used: Input) -> tuple[str, str, str]:
+    if used.index is not None:
+        return "at::Tensor {name};", "ppy::is_item({object}, {index}, {name})", "{name}"
+    return *TAKEN[used.kind], PASSED.get(used.kind, "{name}")
+
+
+def emit_table(module: str, regions: Sequence[Region]) -> str:
+    """The entries that the extension offers for one Python module."""
+    rows = [
+        f'    {{"{mangle(region.function)}", {wrapper_name(region.function)}, '
+        f"{region.parameters}, PPY_REGION}},"
+        for region in regions
+    ]
+    return "\n".join(
+        (
+            f'extern "C" const ppy_entry {table_name(module)}[] = {{',
+            *rows,
+            "    {nullptr, nullptr, 0, 0},",
+            "};\n",
+        )
+    )

@@ -262,8 +262,7 @@ class Stubs:
             if attribute in info.fields:
                 return Member(info, (), {})
             is_open = is_open or (info.open and info.name not in CLOSED_CLASSES)
-        special = attribute.startswith("__")
-        return False if is_open or special else None
+        return False if is_open else None
 
     def environments(
         self, term: ClassTerm, order: tuple[ClassInfo, ...]
@@ -556,7 +555,8 @@ def attribute_type(stubs: Stubs, owner: Type, attribute: str) -> Type | None:
     if isinstance(found, Member):
         return member_type(stubs, found, owner, attribute)
     abstract = isinstance(owner, Collection | Dictionary) and owner.kind in ABSTRACT_KINDS
-    return UNKNOWN if found is False or abstract else None
+    special = attribute.startswith("__")  # Python gives some that no stub names
+    return UNKNOWN if found is False or abstract or special else None
 
 
 def class_attribute_type(stubs: Stubs, name: str, attribute: str) -> Type | None:
@@ -568,7 +568,8 @@ def class_attribute_type(stubs: Stubs, name: str, attribute: str) -> Type | None
             return member_type(stubs, of_type, Class(name), attribute)
         info = stubs.class_info(name)
         plain = info is not None and info.definition.stub and not has_metaclass(stubs, name)
-        return None if found is None and plain else UNKNOWN
+        special = attribute.startswith("__")
+        return None if found is None and plain and not special else UNKNOWN
     if not found.statements:
         return UNKNOWN
     statement = found.statements[-1]

@@ -1,0 +1,285 @@
+"""Whether the type of an expression is more than a guess from the callers seen so far.
+
+A parameter without an annotation has the type of what the program passes, but a library may
+be called by others; an attribute may be set from anywhere. A finding needs types that hold
+for every run: of displays and constants, of what libraries declare, of annotations, and of
+what is computed from such.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ppybuild.graph.check.place import Place
+from ppybuild.graph.program import Facts, Function
+from ppybuild.graph.scopes import blocks_of, parameters_of, target_names
+from ppybuild.graph.types import (
+    UNKNOWN,
+    Array,
+    Class,
+    Module,
+    Never,
+    Scalar,
+    Tensor,
+    Tuple,
+    Type,
+    Unknown,
+)
+from ppybuild.graph.types import Function as FunctionType
+
+DEPTH = 12
+
+
+@dataclass
+class Certainty:
+    """Answers for one program; remembers."""
+
+    facts: Facts
+    _bindings: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
+    _names: dict[tuple[ast.AST, str], bool] = field(default_factory=dict)
+
+    def _type(self, node: ast.expr) -> Type:
+        return self.facts.types.get(node, UNKNOWN)
+
+    def holds(self, place: Place, node: ast.expr, depth: int = 0) -> bool:
+        """True where the type that facts give the expression is sure."""
+        if depth > DEPTH or isinstance(self._type(node), Unknown | Never):
+            return False
+
+        def sure(*parts: ast.expr) -> bool:
+            return all(self.holds(place, part, depth + 1) for part in parts)
+
+        match node:
+            case ast.Constant() | ast.JoinedStr():
+                return True
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                return isinstance(node, ast.List | ast.Set) or sure(*parts)
+            case ast.Dict() | ast.ListComp() | ast.SetComp() | ast.DictComp():
+                return True
+            case ast.Name():
+                return self._name(place, node, depth)
+            case ast.Attribute(value=owner):
+                return self._attribute(place, owner, depth)
+            case ast.Call(func=function):
+                return self._call(place, node, function, depth)
+            case ast.BinOp(left=left, right=right):
+                return sure(left, right)
+            case ast.UnaryOp(op=ast.Not()):
+                return True
+            case ast.UnaryOp(operand=operand):
+                return sure(operand)
+            case ast.IfExp(body=body, orelse=otherwise):
+                return sure(body, otherwise)
+            case ast.Subscript(value=owner):
+                # What a list or dictionary holds, any alias of it may have changed.
+                fixed = isinstance(self._type(owner), Scalar | Tensor | Array | Tuple)
+                return fixed and sure(owner)
+            case ast.NamedExpr(value=value):
+                return sure(value)
+            case ast.Compare(left=left, comparators=others):
+                return sure(left, *others)
+            case _:
+                return False
+
+    def _attribute(self, place: Place, owner: ast.expr, depth: int) -> bool:
+        kind = self._type(owner)
+        if isinstance(kind, Module):
+            return kind.name not in self.facts.program.modules
+        return isinstance(kind, Tensor) and self.holds(place, owner, depth + 1)
+
+    def _call(self, place: Place, node: ast.Call, function: ast.expr, depth: int) -> bool:
+        callee = self.facts.callees.get(node)
+        if callee is None:
+            return False
+        if callee.kind == "project":
+            signature = self.facts.signatures.get(callee.name)
+            return signature is not None and signature.result_annotated
+        if callee.kind == "class":
+            return True
+        if callee.kind == "method":
+            if not isinstance(function, ast.Attribute):
+                return False
+            if not self.holds(place, function.value, depth + 1):
+                return False
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            return False
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return all(
+            self.holds(place, argument, depth + 1)
+            or isinstance(self._type(argument), Class | FunctionType | Module)
+            for argument in arguments
+        )
+
+    def _name(self, place: Place, node: ast.Name, depth: int) -> bool:
+        kind = self._type(node)
+        if isinstance(kind, Module | Class | FunctionType):
+            return not self._rebound(place, node.id)
+        if place.nested or place.function is None:
+            return False
+        key = (place.function.node, node.id)
+        known = self._names.get(key)
+        if known is None:
+            self._names[key] = False  # a name that depends on itself is not sure
+            known = self._names[key] = self._local(place, place.function, node.id, depth)
+        return known
+
+    def _rebound(self, place: Place, name: str) -> bool:
+        """True where a function assigns a name that an import or definition gives."""
+        if place.function is None:
+            return False
+        return name in self.bindings_of(place.function.node)
+
+    def _local(self, place: Place, function: Function, name: str, depth: int) -> bool:
+        bindings = self.bindings_of(function.node)
+        parameter = self._parameter(function, name)
+        if parameter is not None and not parameter:
+            return False
+        sources = bindings.get(name)
+        if sources is None:
+            return parameter is not None
+        plain = Place(place.module, function, False, frozenset(), False, False)
+        return all(
+            source is not None and self.holds(plain, source, depth + 1) for source in sources
+        )
+
+    def _parameter(self, function: Function, name: str) -> bool | None:
+        """Whether a parameter's type is sure; None where it is no parameter."""
+        if name not in {parameter.arg for parameter in parameters_of(function.node)}:
+            return None
+        signature = self.facts.signatures.get(function.name)
+        if signature is None:
+            return False
+        for parameter in signature.parameters:
+            if parameter.name == name:
+                return parameter.annotated or self._from_callers(function, name)
+        return False
+
+    def _from_callers(self, function: Function, name: str) -> bool:
+        """True where every caller can be seen, and each passes something sure."""
+        sites = self._sites.get(function.name)
+        if function.owner is not None or not sites or function.node.decorator_list:
+            return False
+        if function.node.name in self._escaping or function.node.args.vararg is not None:
+            return False
+        names = [parameter.arg for parameter in parameters_of(function.node)]
+        position = names.index(name)
+        for place, call in sites:
+            if any(isinstance(argument, ast.Starred) for argument in call.args):
+                return False
+            given = [k.value for k in call.keywords if k.arg == name]
+            if position < len(call.args):
+                given.append(call.args[position])
+            if any(keyword.arg is None for keyword in call.keywords) or len(given) != 1:
+                return False
+            if not self.holds(place, given[0], DEPTH // 2):
+                return False
+        return True
+
+    @cached_property
+    def _sites(self) -> dict[str, list[tuple[Place, ast.Call]]]:
+        """Calls of the program's functions, by function."""
+        found: dict[str, list[tuple[Place, ast.Call]]] = {}
+        program = self.facts.program
+        inside: dict[ast.AST, Function] = {}
+        for function in program.functions.values():
+            for statement in function.node.body:
+                for node in ast.walk(statement):
+                    if isinstance(node, ast.Call):
+                        inside[node] = function  # the innermost one comes last
+        for module in program.modules.values():
+            for node in ast.walk(module.tree):
+                callee = self.facts.callees.get(node) if isinstance(node, ast.Call) else None
+                if (
+                    callee is not None
+                    and callee.kind == "project"
+                    and isinstance(node, ast.Call)
+                ):
+                    place = Place(module, inside.get(node), False, frozenset(), False, False)
+                    found.setdefault(callee.name, []).append((place, node))
+        return found
+
+    @cached_property
+    def _escaping(self) -> frozenset[str]:
+        """Names that are used for more than being called: passed, stored, exported."""
+        found: set[str] = set()
+        for module in self.facts.program.modules.values():
+            called = {node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
+            for node in ast.walk(module.tree):
+                match node:
+                    case ast.Name(id=name, ctx=ast.Load()) if node not in called:
+                        found.add(name)
+                    case ast.Attribute(attr=name) if node not in called:
+                        found.add(name)
+                    case ast.Constant(value=str(text)) if text.isidentifier():
+                        found.add(text)  # `__all__`, or `getattr`
+                    case _:
+                        pass
+        return frozenset(found)
+
+    def bindings_of(self, node: ast.AST) -> dict[str, list[ast.expr | None]]:
+        """What each name of a function's body is bound to; None for what cannot be said."""
+        if node not in self._bindings:
+            found: dict[str, list[ast.expr | None]] = {}
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                collect(node.body, found)
+            self._bindings[node] = found
+        return self._bindings[node]
+
+
+def collect(body: list[ast.stmt], found: dict[str, list[ast.expr | None]]) -> None:
+    """Add the bindings of statements. A loop's target, an unpacked tuple, a name that an
+    inner function declares `nonlocal`: None."""
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    plain = isinstance(target, ast.Name)
+                    for name in target_names(target):
+                        found.setdefault(name, []).append(value if plain else None)
+            case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
+                found.setdefault(name, []).append(value)
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                found.setdefault(name, []).append(value)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.setdefault(name, []).append(None)
+                for inner in ast.walk(statement):
+                    if isinstance(inner, ast.Nonlocal):
+                        for outer in inner.names:
+                            found.setdefault(outer, []).append(None)
+            case ast.ClassDef(name=name):
+                found.setdefault(name, []).append(None)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                for name in names:
+                    found.setdefault(name, []).append(None)
+            case ast.Import() | ast.ImportFrom():
+                for alias in statement.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    found.setdefault(name, []).append(None)
+            case ast.For(target=target) | ast.AsyncFor(target=target):
+                for name in target_names(target):
+                    found.setdefault(name, []).append(None)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    if item.optional_vars is not None:
+                        for name in target_names(item.optional_vars):
+                            found.setdefault(name, []).append(None)
+            case ast.Try(handlers=handlers) | ast.TryStar(handlers=handlers):
+                for handler in handlers:
+                    if handler.name:
+                        found.setdefault(handler.name, []).append(None)
+            case ast.Match():
+                for inner in ast.walk(statement):
+                    if isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
+                        found.setdefault(inner.name, []).append(None)
+            case _:
+                pass
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for node in ast.iter_child_nodes(statement):
+                if isinstance(node, ast.expr):
+                    for inner in ast.walk(node):
+                        if isinstance(inner, ast.NamedExpr):
+                            found.setdefault(inner.target.id, []).append(inner.value)
+            for block in blocks_of(statement):
+                collect(block, found)

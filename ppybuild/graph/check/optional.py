@@ -1,0 +1,122 @@
+"""E1206: values that are declared as possibly None, used as if they were not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ppybuild.diagnostics import Diagnostic
+from ppybuild.graph.check.context import Context, text_of
+from ppybuild.graph.check.place import Place, is_caught
+from ppybuild.graph.lattice import is_optional, show
+from ppybuild.graph.scopes import parameters_of
+from ppybuild.graph.types import Tensor
+
+TENSOR_ATTRIBUTES = frozenset({"grad", "grad_fn"})
+"""Attributes of a tensor that are None until something is computed."""
+
+
+def check_optional(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
+    """A use that None does not allow, of an operand that may be None."""
+    if place.conditional or is_caught(place, "TypeError", "AttributeError"):
+        return
+    for operand in operands(node):
+        if not is_optional(context.type(operand)) or not is_declared(context, place, operand):
+            continue
+        text = text_of(operand)
+        yield context.report(
+            "E1206",
+            f"`{text}` may be None here",
+            place,
+            operand,
+            label=show(context.type(operand)),
+            help=advice(context, place, operand, text),
+        )
+        return
+
+
+def operands(node: ast.AST) -> tuple[ast.expr, ...]:
+    """The parts that must not be None."""
+    match node:
+        case ast.Attribute(value=value, attr=name):
+            return () if name.startswith("__") else (value,)
+        case ast.Subscript(value=value) | ast.For(iter=value):
+            return (value,)
+        case ast.Call(func=function):
+            return (function,)
+        case ast.BinOp(left=left, right=right):
+            return (left, right)
+        case ast.AugAssign(target=target, value=value):
+            return (target, value) if isinstance(target, ast.Name) else (value,)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
+            return (operand,)
+        case _:
+            return ()
+
+
+def is_declared(context: Context, place: Place, node: ast.expr) -> bool:
+    """True where None comes from a declaration, not from what was seen to be assigned: a
+    tensor's gradient, an annotated parameter, a call of a function that says so."""
+    match node:
+        case ast.Attribute(value=owner, attr=name):
+            return name in TENSOR_ATTRIBUTES and isinstance(context.type(owner), Tensor)
+        case ast.Call():
+            return declared_result(context, node)
+        case ast.Name(id=name):
+            return declared_name(context, place, name)
+        case ast.NamedExpr(value=value):
+            return is_declared(context, place, value)
+        case _:
+            return False
+
+
+def declared_result(context: Context, node: ast.Call) -> bool:
+    callee = context.facts.callees.get(node)
+    if callee is None or callee.kind != "project":
+        return False
+    signature = context.facts.signatures.get(callee.name)
+    return (
+        signature is not None and signature.result_annotated and is_optional(signature.result)
+    )
+
+
+def declared_name(context: Context, place: Place, name: str) -> bool:
+    """A local that only holds such values, or an annotated parameter that is not rebound."""
+    function = place.function
+    if function is None or place.nested:
+        return False
+    sources = context.certainty.bindings_of(function.node).get(name)
+    if name in {parameter.arg for parameter in parameters_of(function.node)}:
+        if sources is not None:
+            return False
+        signature = context.facts.signatures.get(function.name)
+        return signature is not None and any(
+            parameter.name == name and parameter.annotated and is_optional(parameter.type)
+            for parameter in signature.parameters
+        )
+    return bool(sources) and all(
+        source is not None
+        and not isinstance(source, ast.Name)
+        and is_declared(context, place, source)
+        for source in sources or ()
+    )
+
+
+def advice(context: Context, place: Place, node: ast.expr, text: str) -> str:
+    """The test that is missing, in the form that fits the place."""
+    name = node.target.id if isinstance(node, ast.NamedExpr) else text
+    if isinstance(node, ast.Call):
+        return f"keep it in a variable and test that: `if value is not None:` (from `{text}`)"
+    return f"test it first: `if {name} is None: {leave(context, place, node)}`"
+
+
+def leave(context: Context, place: Place, node: ast.expr) -> str:
+    """`continue` in a loop, `return` in a function, else `raise`."""
+    function = place.function
+    body = function.node if function is not None else place.module.tree
+    for loop in ast.walk(body):
+        if isinstance(loop, ast.For | ast.While) and any(
+            inner is node for statement in loop.body for inner in ast.walk(statement)
+        ):
+            return "continue"
+    return "return" if function is not None else "raise ..."

@@ -236,7 +236,7 @@ static inline int64_t ppy_shl_i64(int64_t a, int64_t count) {
 static inline bool ppy_checked_shl_i64(int64_t a, int64_t count, int64_t *result) {
     if (PPY_UNLIKELY(count < 0)) return false;
     const int64_t shifted = ppy_shl_i64(a, count);
-    if (PPY_UNLIKELY(a != 0 && (count > 62 || shifted >> count != a))) return false;
+    if (PPY_UNLIKELY(a != 0 && (count > 63 || shifted >> count != a))) return false;
     *result = shifted;
     return true;
 }

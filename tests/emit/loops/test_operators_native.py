@@ -40,8 +40,8 @@ def result_type(name: str, left: str, right: str) -> str:
 
 def binary_source() -> str:
     return "\n".join(
-        f"def {name}_{left}_{right}(a: {left}, b: {right}) -> {result_type(name, left, right)}:\n"
-        f"    return a {symbol} b\n"
+        f"def {name}_{left}_{right}(a: {left}, b: {right})"
+        f" -> {result_type(name, left, right)}:\n    return a {symbol} b\n"
         for name, symbol in BINARY.items()
         for left, right in itertools.product(VALUES, VALUES)
         if not (name in INTEGER_ONLY and "float" in (left, right))
@@ -139,7 +139,9 @@ def test_library_of_two(library: Program, number: int) -> None:
 
 
 def test_libm_gives_python_the_same_bits(unary: Program) -> None:
-    points = [math.ldexp(math.sin(n * 12.9898) * 43758.5453 % 1.0, n % 20 - 8) for n in range(500)]
+    points = [
+        math.ldexp(math.sin(n * 12.9898) * 43758.5453 % 1.0, n % 20 - 8) for n in range(500)
+    ]
     for name in LIBRARY:
         if f"m.m_{name}_float" in unary.functions:
             unary.check_all(f"m_{name}_float", [(a,) for a in points])

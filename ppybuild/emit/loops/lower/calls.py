@@ -193,7 +193,7 @@ def _arguments(
     positional = [each for each in parameters if each.kind != "keyword"]
     if len(node.args) > len(positional):
         raise Stay(node, "a call with too many arguments")
-    for parameter, value in zip(positional, values, strict=False):
+    for parameter, value in zip(positional, values[: len(node.args)], strict=False):
         given[parameter.name] = value
     by_keyword = {each.name for each in parameters if each.kind != "positional"}
     for keyword, value in zip(node.keywords, values[len(node.args) :], strict=True):

@@ -84,9 +84,8 @@ class Bundle:
 def _modules(paths: Iterable[str]) -> Iterable[tuple[str, str]]:
     """Dotted name and path of each source, `.ppy` after `.py`, as the later one counts."""
     for path in sorted(paths, reverse=True):
-        stem, dot, suffix = path.removeprefix("app/").rpartition(".")
-        if dot + suffix in SUFFIXES:
-            yield stem.removesuffix("/__init__").replace("/", "."), path
+        stem = path.removeprefix("app/").rpartition(".")[0]
+        yield stem.removesuffix("/__init__").replace("/", "."), path
 
 
 def load_extension(name: str, path: str) -> ModuleType:

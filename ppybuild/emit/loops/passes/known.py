@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from ppybuild.emit.loops.ir import Expr
 from ppybuild.emit.loops.passes import linear
@@ -97,8 +96,6 @@ class State:
 class Prover:
     """Answers what follows from a state. `assume` may take more for granted than follows."""
 
-    DEPTH: ClassVar[int] = 3
-
     def __init__(self, atoms: Atoms) -> None:
         self.atoms = atoms
 
@@ -119,12 +116,9 @@ class Prover:
 
     def proves(self, state: State, goal: Polynomial) -> bool:
         """Whether the polynomial is at least zero here."""
+        known = self.intervals(state)
         try:
-            return any(
-                linear.interval(reduced, self.intervals(state))[0] >= 0
-                for aim in self.aims(state, goal)
-                for reduced in self.reductions(state, aim)
-            )
+            return any(self.follows(aim, known) for aim in self.aims(state, goal))
         except TooLarge:
             return False
 
@@ -135,25 +129,29 @@ class Prover:
         facts = [fact for fact in reversed(state.facts) if fact.atoms() & wanted]
         for fact in facts:
             yield goal - fact
-        for number, one in enumerate(facts[:6]):
+        for number, one in enumerate(facts[:4]):
             for two in facts[:number]:
                 yield goal - one - two
 
-    def reductions(self, state: State, aim: Polynomial) -> Iterator[Polynomial]:
-        """The aim, then the aim with atoms replaced by their bounds, youngest first."""
-        yield aim
-        known = self.intervals(state)
-        for atom in sorted(aim.atoms(), reverse=True):
-            split = aim.split(atom)
-            if split is None:
-                continue
-            slope, rest = split
-            low, high = linear.interval(slope, known)
-            bound = self.atoms.low if low >= 0 else self.atoms.high if high <= 0 else {}
-            if atom in bound:
-                aim = slope * bound[atom] + rest
-                yield from self.reductions(state, aim)
-                return
+    def follows(self, aim: Polynomial, known: Mapping[int, Interval]) -> bool:
+        """Whether the aim is at least zero by what its atoms can be, or is once they are
+        replaced by their bounds in terms of older atoms, youngest first."""
+        while linear.interval(aim, known)[0] < 0:
+            for atom in sorted(aim.atoms(), reverse=True):
+                if atom not in self.atoms.low and atom not in self.atoms.high:
+                    continue
+                split = aim.split(atom)
+                if split is None:
+                    continue
+                slope, rest = split
+                low, high = linear.interval(slope, known)
+                bounds = self.atoms.low if low >= 0 else self.atoms.high if high <= 0 else {}
+                if atom in bounds:
+                    aim = slope * bounds[atom] + rest
+                    break
+            else:
+                return False
+        return True
 
     def proves_nonzero(self, state: State, value: Polynomial) -> bool:
         if value in state.nonzero or value.scaled(-1) in state.nonzero:

@@ -395,10 +395,10 @@ class Interpreter:
         return State(values, before.facts, before.nonzero, before.narrowed)
 
     def merge(self, name: str, states: list[State]) -> Value:
-        sign = Sign(0)
-        for state in states:
-            sign |= self.sign(state.values[name], state)
         if self.types[name] is not ir.Type.I64:
+            sign = Sign(0)
+            for state in states:
+                sign |= self.sign(state.values[name], state)
             return Value(sign=sign)
         found = [
             self.prover.interval(state, number)

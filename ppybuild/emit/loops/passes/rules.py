@@ -172,6 +172,10 @@ def _exact(name: str) -> CheckedRule:
 
 def _index(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
     index, length = _number(values[0]), _number(values[1])
+    high = run.prover.interval(state, length)[1] - 1
+    wrapped = Value(number=run.atoms.new((0, high), linear.constant(0), length - ONE))
+    if run.settling:
+        return Outcome(args[0], wrapped)
     if run.prover.proves(state, index.scaled(-1) - ONE):
         needs = (index + length,)
         moved = ir.Op("add.i64", args, ir.Type.I64)
@@ -179,8 +183,6 @@ def _index(run: Interpreter, state: State, values: Values, args: Exprs) -> Outco
     inside = length - ONE - index
     if run.prover.proves(state, index):
         return Outcome(args[0], values[0], needs=(inside,), learns=(inside,))
-    high = run.prover.interval(state, length)[1] - 1
-    wrapped = Value(number=run.atoms.new((0, high), linear.constant(0), length - ONE))
     return Outcome(args[0], values[0], otherwise=wrapped, needs=(index, inside))
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.passes import tree
 from ppybuild.emit.loops.passes.known import ONE, Atoms, Prover, State
 from ppybuild.emit.loops.passes.linear import Polynomial, TooLarge
 from ppybuild.emit.loops.passes.ranges import Interpreter, Loop, Reached
@@ -24,7 +25,13 @@ from ppybuild.emit.loops.passes.ranges import Interpreter, Loop, Reached
 ZERO = ir.Const(0, ir.Type.I64)
 
 
+OPERATORS = ("mod.i64", "floordiv.i64")
+
+
 def run(function: ir.Function) -> ir.Function:
+    found = (part for part in tree.expressions(function.body) if isinstance(part, ir.Op))
+    if not any(part.name in OPERATORS for part in found):
+        return function
     interpreter = _Strength(function, Prover(Atoms()))
     body, _ = interpreter.block(function.body, interpreter.entry(), Loop())
     return replace(function, body=body)
@@ -45,7 +52,7 @@ class _Strength(Interpreter):
         return super().statement(statement, state, loop)
 
     def cheaper(self, op: ir.Op, state: State) -> ir.Expr | None:
-        if self.settling or op.name not in ("mod.i64", "floordiv.i64"):
+        if self.settling or op.name not in OPERATORS:
             return None
         a, b = (self.evaluate(arg, state).number for arg in op.args)
         assert a is not None

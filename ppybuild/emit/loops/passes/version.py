@@ -246,12 +246,19 @@ class _Bargain(Prover):
                 bound = ir.Const(low, ir.Type.I64)
                 yield ir.Op("ge.i64", (self.invariants[atom], bound), ir.Type.BOOL)
         kept = dict.fromkeys(taken.polynomials)
-        for one in taken.polynomials:
-            if any(other != one and _not_negative(one - other) for other in kept):
+        for one in tuple(kept):
+            if any(other != one and self._implies(other, one) for other in kept):
                 del kept[one]
         for polynomial in kept:
             yield self._compare(polynomial)
         yield from taken.floats
+
+    def _implies(self, one: Polynomial, two: Polynomial) -> bool:
+        """Whether the second is at least zero where the first is, and no invariant is less."""
+        known = {
+            atom: (max(0, low), high) for atom, (low, high) in self.atoms.intervals.items()
+        }
+        return linear.interval(two - one, known)[0] >= 0
 
     def _compare(self, polynomial: Polynomial) -> ir.Expr:
         """At least zero: what is taken away is less than the rest and one.

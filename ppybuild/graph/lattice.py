@@ -66,22 +66,31 @@ def join_all(types: Iterable[Type]) -> Type:
     return found
 
 
+_ALONE = (Instance, Function, Class, Module, Method, Array, Buffer)
+"""Types that merge with nothing but themselves."""
+
+
 @lru_cache(maxsize=65536)
 def _join(left: Type, right: Type) -> Type:
-    members: list[Type] = []
-    for new in (*members_of(left), *members_of(right)):
-        for place, old in enumerate(members):
-            merged = _merge(old, new)
-            if merged is not None:
-                members[place] = merged
-                break
-        else:
-            members.append(new)
-    if len(members) > MAX_MEMBERS or any(isinstance(member, Unknown) for member in members):
+    members = list(members_of(left))
+    for new in members_of(right):
+        if new not in members:
+            _add(members, new)
+    if len(members) > MAX_MEMBERS or UNKNOWN in members:
         return UNKNOWN
     if len(members) == 1:
         return members[0]
     return Union(tuple(sorted(members, key=_order)))
+
+
+def _add(members: list[Type], new: Type) -> None:
+    if not isinstance(new, _ALONE):
+        for place, old in enumerate(members):
+            merged = None if isinstance(old, _ALONE) else _merge(old, new)
+            if merged is not None:
+                members[place] = merged
+                return
+    members.append(new)
 
 
 def members_of(found: Type) -> tuple[Type, ...]:

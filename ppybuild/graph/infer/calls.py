@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import count
 
 from ppybuild.graph.infer.annotations import ALIASES, CLASSES
 from ppybuild.graph.infer.attributes import member_attribute, owner_is_own
 from ppybuild.graph.infer.containers import call_container, element_of, fill, fresh, value_of
 from ppybuild.graph.infer.state import Input, Unit, named_inputs
-from ppybuild.graph.infer.values import argument, known_value, plain_constant, value_type
+from ppybuild.graph.infer.values import (
+    Sizes,
+    argument,
+    known_value,
+    plain_constant,
+    sizes_of,
+    value_type,
+)
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import anonymous, join, join_all, members_of, widened
+from ppybuild.graph.lattice import join, join_all, members_of, widened
 from ppybuild.graph.library import Argument
 from ppybuild.graph.program import Callee
 from ppybuild.graph.types import (
@@ -384,23 +392,31 @@ def _call_library(visit: Visit, callee: Type, given: Given) -> Type:
     applied = _apply(visit, callee, name, given)
     if applied is None and name not in HARMLESS and not name.startswith("ppy."):
         escape_all(visit, given)
-    arguments, keywords = _arguments(visit, given)
-    answer = engine.library.call(callee, arguments, keywords, unpacked=bool(given.mappings))
-    found = anonymous(answer)
+    arguments, keywords = _arguments(visit, given, _sizes(callee))
+    found = engine.ask_call(callee, arguments, keywords, unpacked=bool(given.mappings))
     if name == "builtins.map" and applied is not None:
         return Collection("Iterator", applied)
     return fresh(visit, given.node, found) if given.node is not None else found
 
 
-def _arguments(visit: Visit, given: Given) -> tuple[list[Argument], dict[str, Argument]]:
+def _sizes(callee: Type) -> Sizes | None:
+    if isinstance(callee, Method):
+        return sizes_of(callee.receiver)
+    name = callee.name if isinstance(callee, Function | Class | Instance) else ""
+    return count() if name.startswith("torch.") else None
+
+
+def _arguments(
+    visit: Visit, given: Given, sizes: Sizes | None
+) -> tuple[list[Argument], dict[str, Argument]]:
     if given.node is None:
         return [Argument(visit.resolved(found)) for found, _ in given.positional], {}
     arguments = [
-        argument(visit, node, found)
+        argument(visit, node, found, sizes)
         for node, (found, _) in zip(given.node.args, given.positional, strict=False)
     ]
     keywords = {
-        keyword.arg: argument(visit, keyword.value, given.keywords[keyword.arg])
+        keyword.arg: argument(visit, keyword.value, given.keywords[keyword.arg], sizes)
         for keyword in given.node.keywords
         if keyword.arg is not None
     }

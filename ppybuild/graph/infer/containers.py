@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ppybuild.graph.infer.sites import Site
-from ppybuild.graph.infer.values import argument, known_value
+from ppybuild.graph.infer.values import argument, distinct, known_value, sizes_of
 from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import (
     ARRAY_ELEMENTS,
@@ -221,7 +221,11 @@ def _item(visit: Visit, owner: Type, index: Type, node: ast.expr) -> Type:
         return UNKNOWN if found is None else found
     if isinstance(owner, Class):
         return owner
-    answer = engine.library.item(visit.resolved(owner), argument(visit, node, index))
+    sizes = sizes_of(owner)
+    known = visit.resolved(owner)
+    if sizes is not None:
+        known = distinct(known, sizes)
+    answer = engine.library.item(known, argument(visit, node, index, sizes))
     return NEVER if answer is None else anonymous(answer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable as Visitor
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ppybuild.graph.imports import absolute_name, provides
 from ppybuild.graph.infer.annotations import (
@@ -18,8 +18,8 @@ from ppybuild.graph.infer.annotations import (
 from ppybuild.graph.infer.hierarchy import Hierarchy
 from ppybuild.graph.infer.sites import Sites
 from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
-from ppybuild.graph.lattice import optional, widened
-from ppybuild.graph.library import Library
+from ppybuild.graph.lattice import anonymous, optional, widened
+from ppybuild.graph.library import Argument, Library
 from ppybuild.graph.program import Callee, Constant, FunctionNode, Module, Program
 from ppybuild.graph.scopes import parameters_of, scope_of
 from ppybuild.graph.types import (
@@ -70,6 +70,7 @@ class Engine:
         self.units: dict[str, Unit] = {}
         self.lambdas: dict[ast.Lambda, Unit] = {}
         self._visit = visit
+        self._answers: dict[tuple[object, ...], Type] = {}
         self._active: list[Unit] = []
         self._by_node: dict[ast.AST, str] = {}
         self._globals: dict[tuple[str, str], Type | None] = {}
@@ -161,6 +162,33 @@ class Engine:
             self.work.write(unit.result, UNKNOWN)
         finally:
             self._active.pop()
+
+    # The library's answers, kept
+
+    def ask_call(
+        self,
+        callee: Type,
+        arguments: Sequence[Argument],
+        keywords: Mapping[str, Argument],
+        *,
+        unpacked: bool,
+    ) -> Type:
+        """The result of calling what is the library's."""
+        key = (callee, *arguments, *keywords.items(), unpacked)
+        found = self._answers.get(key)
+        if found is None:
+            answer = self.library.call(callee, arguments, keywords, unpacked=unpacked)
+            found = self._answers[key] = anonymous(answer)
+        return found
+
+    def ask_binary(self, symbol: str, left: Argument, right: Argument) -> Type:
+        """The result of an operator; `NEVER` where Python raises TypeError."""
+        key = (symbol, left, right)
+        found = self._answers.get(key)
+        if found is None:
+            answer = self.library.binary(symbol, left, right)
+            found = self._answers[key] = NEVER if answer is None else anonymous(answer)
+        return found
 
     # Units
 

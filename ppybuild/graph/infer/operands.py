@@ -14,9 +14,9 @@ from ppybuild.graph.infer.operators import (
     infer_tuples,
     infer_unary,
 )
-from ppybuild.graph.infer.values import argument, known_number
+from ppybuild.graph.infer.values import argument, known_number, sizes_of
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import anonymous, base_scalar, join_all, members_of
+from ppybuild.graph.lattice import base_scalar, join_all, members_of
 from ppybuild.graph.types import BOOL, NEVER, NONE, UNKNOWN, Instance, Type, Unknown
 
 SPECIAL = {
@@ -93,10 +93,12 @@ def _other(
             return found
     if _is_own(visit, left) or _is_own(visit, right):
         return UNKNOWN
-    answer = visit.engine.library.binary(
-        symbol, argument(visit, left_node, left), argument(visit, right_node, right)
+    sizes = sizes_of(left, right)
+    return visit.engine.ask_binary(
+        symbol,
+        argument(visit, left_node, left, sizes),
+        argument(visit, right_node, right, sizes),
     )
-    return NEVER if answer is None else anonymous(answer)
 
 
 def _is_own(visit: Visit, found: Type) -> bool:
@@ -113,8 +115,9 @@ def infer_negation(visit: Visit, node: ast.UnaryOp, operand: Type) -> Type:
             special = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[symbol]
             found = call_method(visit, member, special, []) or UNKNOWN
         if found is None:
-            found = visit.engine.library.unary(symbol, argument(visit, node.operand, member))
-        results.append(NEVER if found is None else found)
+            answer = visit.engine.library.unary(symbol, argument(visit, node.operand, member))
+            found = NEVER if answer is None else answer
+        results.append(found)
     return join_all(results)
 
 
@@ -161,7 +164,9 @@ def _compare(
         return BOOL if symbol in ("==", "!=") else UNKNOWN
     if NONE in (left, right) and symbol in ("==", "!="):
         return BOOL
-    answer = visit.engine.library.binary(
-        symbol, argument(visit, left_node, left), argument(visit, right_node, right)
+    sizes = sizes_of(left, right)
+    return visit.engine.ask_binary(
+        symbol,
+        argument(visit, left_node, left, sizes),
+        argument(visit, right_node, right, sizes),
     )
-    return NEVER if answer is None else anonymous(answer)

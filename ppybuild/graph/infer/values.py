@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
 from itertools import count
 
 from ppybuild.graph.constants import bound_by, calculate
@@ -27,7 +28,7 @@ from ppybuild.graph.types import (
 MAX_STEPS = 20
 """How many assignments are followed to find a value."""
 
-_NUMBERS = count()
+Sizes = Iterator[int]
 
 
 def constant_of(visit: Visit, node: ast.expr) -> Constant | None:
@@ -142,10 +143,14 @@ def value_type(found: Value) -> Type:
     return INT
 
 
-def argument(visit: Visit, node: ast.expr, found: Type) -> Argument:
-    """An expression, as the library is asked about it."""
+def argument(visit: Visit, node: ast.expr, found: Type, sizes: Sizes | None = None) -> Argument:
+    """An expression, as the library is asked about it.
+
+    `sizes` tells apart, within one question about tensors, the ints that are not known.
+    """
+    known = widened(visit.resolved(found))
     if isinstance(node, ast.Starred):
-        return Argument(visit.resolved(found), starred=True)
+        return Argument(known, starred=True)
     name = None
     if isinstance(node, ast.Attribute):
         owner = visit.engine.types.get(node.value)
@@ -153,28 +158,36 @@ def argument(visit: Visit, node: ast.expr, found: Type) -> Argument:
             name = f"{owner.name}.{node.attr}"
     elif isinstance(node, ast.Name) and not isinstance(found, Class | Function):
         name = visit.engine.imported_name(visit.unit, node.id)
-    known = distinct(widened(visit.resolved(found)))
-    return Argument(known, sized_value(visit, node, found), name)
+    if sizes is None:
+        return Argument(known, known_value(visit, node), name)
+    return Argument(distinct(known, sizes), sized_value(visit, node, found, sizes), name)
 
 
-def sized_value(visit: Visit, node: ast.expr, found: Type) -> Value:
+def sized_value(visit: Visit, node: ast.expr, found: Type, sizes: Sizes) -> Value:
     """The value of an argument; an int that is not known is a size equal to no other."""
     if isinstance(node, ast.Tuple | ast.List):
         types = visit.engine.types
-        return tuple(sized_value(visit, item, types.get(item, NEVER)) for item in node.elts)
+        return tuple(
+            sized_value(visit, item, types.get(item, NEVER), sizes) for item in node.elts
+        )
     value = known_value(visit, node)
     if value is UNKNOWN_VALUE and found == INT:
-        return f"{ANY_SIZE}{next(_NUMBERS)}"
+        return f"{ANY_SIZE}{next(sizes)}"
     return value
 
 
-def distinct(found: Type) -> Type:
+def distinct(found: Type, sizes: Sizes) -> Type:
     """The type with its unknown sizes told apart, so that no two are taken for equal."""
     if isinstance(found, Tensor):
         if found.shape is None or ANY_SIZE not in found.shape:
             return found
-        sizes = (
-            f"{ANY_SIZE}{next(_NUMBERS)}" if size == ANY_SIZE else size for size in found.shape
+        shape = (
+            f"{ANY_SIZE}{next(sizes)}" if size == ANY_SIZE else size for size in found.shape
         )
-        return Tensor(found.dtype, tuple(sizes), found.parameter)
+        return Tensor(found.dtype, tuple(shape), found.parameter)
     return found
+
+
+def sizes_of(*operands: Type) -> Sizes | None:
+    """A counter of unknown sizes for a question about tensors; None for any other."""
+    return count() if any(isinstance(each, Tensor) for each in operands) else None

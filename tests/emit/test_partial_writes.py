@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import array
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -83,7 +82,9 @@ STATEMENTS = {
     "stored_out_of_range": "small[0] = n",
     "step_of_zero": "for j in range(0, 3, n):\n            total += 1.0",
     "index_of_a_store": "out[n + 100] += 1.0",
-    "unbound": "if i > 5:\n            late = 1.0\n        if i == 2:\n            total += late",
+    "unbound": (
+        "if i > 5:\n            late = 1.0\n        if i == 2:\n            total += late"
+    ),
     "of_a_callee": "total += callee(out, n)",
 }
 NAMES = {name: "with_" + name.replace(".", "_") for name in (*FAILURES, *STATEMENTS)}
@@ -114,8 +115,11 @@ def source() -> str:
 
 
 def function(name: str, first: str, text: str) -> str:
+    parameters = (
+        "out: Buffer[float], counts: Buffer[int], small: Buffer[ppy.u8], n: int, y: float"
+    )
     return f"""\
-def {NAMES[name]}(out: Buffer[float], counts: Buffer[int], small: Buffer[ppy.u8], n: int, y: float) -> float:
+def {NAMES[name]}({parameters}) -> float:
     total = 0.0
     {first}
     for i in range(len(out)):

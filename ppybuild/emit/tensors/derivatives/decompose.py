@@ -16,8 +16,8 @@ from ppybuild.emit.tensors.derivatives.builder import (
     argument,
 )
 from ppybuild.emit.tensors.derivatives.call import Call
-from ppybuild.emit.tensors.ir import Argument, Graph, Items, Node, Value
-from ppybuild.emit.tensors.meta import FLOATING
+from ppybuild.emit.tensors.ir import Argument, Graph, Items, Node, TensorType, Value
+from ppybuild.emit.tensors.meta import FLOATING, Results, infer_types
 
 Composition = Callable[[Builder, Call], Value | tuple[Value, ...]]
 
@@ -332,6 +332,7 @@ def decompose_node(b: Builder, node: Node) -> None:
     rule = COMPOSITIONS.get(node.op.removeprefix("aten::"))
     if rule is None:
         b.append(node)
+        _complete(b, node.results, infer_types(node.op, node.args, b.types))
         return
     first = len(b.nodes)
     b.location = node.location
@@ -343,10 +344,20 @@ def decompose_node(b: Builder, node: Node) -> None:
     for value in names:
         b.producers.pop(value, None)
         kind = b.types.pop(value, None)
-        if kind is not None:
-            b.types.setdefault(names[value], kind)
+        _complete(b, (names[value],), (kind,))
     for new in b.nodes[first:]:
         b.producers.update((value, new) for value in new.results)
+
+
+def _complete(b: Builder, values: tuple[Value, ...], kinds: Results) -> None:
+    """Fill in what was not known of the values' types."""
+    for value, kind in zip(values, kinds, strict=False):
+        if kind is None:
+            continue
+        known = b.type(value)
+        b.types[value] = TensorType(
+            known.dtype or kind.dtype, kind.shape if known.shape is None else known.shape
+        )
 
 
 def _renamed(node: Node, names: Mapping[Value, Value]) -> Node:

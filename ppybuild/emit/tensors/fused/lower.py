@@ -1,0 +1,62 @@
+"""Lower a graph of ATen operators to the fused form's IR, or say what it does not hold."""
+
+from __future__ import annotations
+
+from ppybuild.emit.tensors.derivatives.decompose import decompose
+from ppybuild.emit.tensors.fused.ir import Element, NotFusible, Output, Program, Row, Weight
+from ppybuild.emit.tensors.fused.lowering import Lowering
+from ppybuild.emit.tensors.fused.rules import RULES
+from ppybuild.emit.tensors.ir import Argument, Graph, Value
+
+
+def lower(graph: Graph, batch: str) -> Program:
+    """`batch` is the symbol of the first dimension of what is work per row."""
+    graph = decompose(graph)
+    lowering = Lowering(graph, batch)
+    for place, given in enumerate(graph.inputs):
+        lowering.input(place, given)
+    for node in graph.nodes:
+        rule = RULES.get(node.op.removeprefix("aten::"))
+        if rule is None:
+            raise NotFusible(f"{node.op} (line {node.location.line})")
+        results = rule(lowering, node)
+        for value, result in zip(node.results, results, strict=False):
+            lowering.bound[value] = result
+    outputs = tuple(_output(lowering, arg) for arg in graph.outputs)
+    return Program(
+        lowering.dtype,
+        tuple(given.name for given in graph.inputs),
+        tuple(lowering.operations),
+        tuple(lowering.spaces),
+        outputs,
+        tuple(lowering.checks),
+    )
+
+
+def _output(lowering: Lowering, arg: Argument) -> Output:
+    if not isinstance(arg, Value) or arg not in lowering.bound:
+        raise NotFusible("an output that is not a tensor")
+    kind = lowering.types.get(arg)
+    if kind is not None and kind.dtype not in (None, lowering.dtype):
+        raise NotFusible(f"an output of dtype {kind.dtype}")
+    bound = lowering.bound[arg]
+    sizes = tuple(s if isinstance(s, int) else None for s in bound.shape)
+    width = lowering.row_width(bound.shape)
+    if width is not None:
+        value = lowering.in_rows(bound)
+        if bound.transposed:
+            raise NotFusible("a transposed output")
+        if lowering.width(value) != width:
+            value = lowering.add(
+                Element("add", (value, lowering.zeros(bound.shape))), Row(width)
+            )
+    else:
+        known = tuple(size for size in bound.shape if isinstance(size, int))
+        laid = lowering.laid_out(bound, known)
+        fits = isinstance(laid, int) and lowering.spaces[laid] == Weight(known)
+        value = (
+            laid
+            if isinstance(laid, int) and fits
+            else lowering.add(Element("copy", (laid,)), Weight(known))
+        )
+    return Output(value, sizes)

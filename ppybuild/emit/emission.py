@@ -12,7 +12,7 @@ from ppybuild.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A generated or shipped file, relative to the folder of generated sources."""
+    """A generated or shipped file, relative to its extension's folder."""
 
     path: PurePosixPath
     text: str
@@ -29,7 +29,9 @@ class Extension:
     name: str
     sources: tuple[SourceFile, ...]
     uses_torch: bool
-    fp: Literal["strict", "relaxed"] = "strict"
+    fp: Literal["strict", "relaxed", "fused"] = "strict"
+    """How the C compiler treats floating point: source order and no contraction, whatever
+    is fast, or contraction but neither reordering nor assumptions about infinity and NaN."""
 
 
 @dataclass(frozen=True, slots=True)

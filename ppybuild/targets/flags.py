@@ -15,11 +15,14 @@ C = ("-std=gnu17", "-O3", "-fno-strict-aliasing")
 CXX = ("-std=c++20", "-O2")
 """Regions call into ATen; their own code is not what takes time."""
 
-FP: dict[Literal["strict", "relaxed"], tuple[str, ...]] = {
-    # Contract 3: IEEE double in source order, so no fused multiply-add either. Nothing
-    # reads errno or the exception flags, and SIMD square roots need to know that.
-    "strict": ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+_NO_FLAGS_READ = ("-fno-math-errno", "-fno-trapping-math")
+"""Nothing reads errno or the exception flags, and SIMD square roots need to know that."""
+
+FP: dict[Literal["strict", "relaxed", "fused"], tuple[str, ...]] = {
+    # Contract 3: IEEE double in source order, so no fused multiply-add either.
+    "strict": ("-ffp-contract=off", *_NO_FLAGS_READ),
     "relaxed": ("-ffast-math",),
+    "fused": ("-ffp-contract=fast", *_NO_FLAGS_READ),
 }
 
 LINK = ("-shared", "-Wl,--build-id=none", "-Wl,-O1")

@@ -59,7 +59,7 @@ def prepare(work: Path, emission: Emission, toolchain: Toolchain) -> None:
     """Lay out the working folder: generated sources and the `SConstruct`, nothing else."""
     if (work / _DIRTY).exists():
         shutil.rmtree(work)
-    _write_sources(work / SOURCES, emission)
+    _write_sources(work, emission)
     _write_if_changed(work / "SConstruct", sconstruct(emission, toolchain))
 
 
@@ -128,7 +128,6 @@ def sconstruct(emission: Emission, toolchain: Toolchain) -> str:
     if toolchain.cxx is not None:
         lines.append(f"    CXX={_quoted(shlex.join(toolchain.cxx.command))},")
     lines += [
-        f'    CPPPATH=["{SOURCES}"],',
         f"    CCFLAGS={_list([*flags.COMMON, *toolchain.instructions.flags])},",
         '    SHOBJSUFFIX=".o",',
         '    SHLIBPREFIX="",',
@@ -163,6 +162,7 @@ def _extension(extension: Extension, toolchain: Toolchain) -> list[str]:
         "own = env.Clone()",
         f"own.Append(CCFLAGS={_list(own)})",
         "own.Replace(",
+        f'    CPPPATH=["{SOURCES}/{name}"],',
         f"    CFLAGS={_list(flags.C)},",
         f"    CXXFLAGS={_list(flags.CXX)},",
         f'    LINK="{"$CXX" if is_cxx else "$CC"}",',
@@ -171,7 +171,7 @@ def _extension(extension: Extension, toolchain: Toolchain) -> list[str]:
         ")",
         "objects = [",
         *(
-            f'    own.SharedObject("obj/{name}/{path.with_suffix(".o")}", "{SOURCES}/{path}"),'
+            f'    own.SharedObject("obj/{name}/{path}.o", "{SOURCES}/{name}/{path}"),'
             for path in sources
         ),
         "]",
@@ -194,19 +194,21 @@ def _list(words: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, words))}]"
 
 
-def _write_sources(folder: Path, emission: Emission) -> None:
-    """Exactly the emission's files; one that did not change keeps its time."""
-    texts: dict[PurePosixPath, str] = {}
+def _write_sources(work: Path, emission: Emission) -> None:
+    """Exactly the emission's files, a folder for each extension; one that did not change
+    keeps its time."""
+    texts: dict[Path, str] = {}
     for extension in emission.extensions:
         for source in extension.sources:
-            if texts.setdefault(source.path, source.text) != source.text:
-                raise ValueError(f"two extensions write {source.path} differently")
-    kept = {folder / path for path in texts}
-    for path in list(folder.rglob("*")):
-        if path.is_file() and path not in kept:
+            path = work / SOURCES / extension.name / source.path
+            if path in texts:
+                raise ValueError(f"{extension.name} has two files {source.path}")
+            texts[path] = source.text
+    for path in list((work / SOURCES).rglob("*")):
+        if path.is_file() and path not in texts:
             path.unlink()
-    for relative, text in texts.items():
-        _write_if_changed(folder / relative, text)
+    for path, text in texts.items():
+        _write_if_changed(path, text)
 
 
 def _write_if_changed(path: Path, text: str) -> None:

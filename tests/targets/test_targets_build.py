@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
 import types
 from collections.abc import Callable
-from pathlib import Path
+from importlib import metadata
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
 from ppybuild.diagnostics import Diagnostic, Failure
-from ppybuild.emit.emission import Emission
+from ppybuild.emit.emission import Emission, Extension, SourceFile
 from ppybuild.graph.load import load as read
-from ppybuild.manifest import Manifest
+from ppybuild.manifest import Manifest, load
 from ppybuild.targets import build as building
+from ppybuild.targets import digest
 from ppybuild.targets.build import Options, Result, build
 from ppybuild.targets.digest import state
 from tests.targets.projects import EXTENSION, emission, extension, project
@@ -46,6 +49,13 @@ class Told:
 
     def command(self, line: str) -> None:
         self.lines.append(line)
+
+
+def project_of(folder: Path) -> Manifest:
+    """A project written without making folders."""
+    (folder / "main.py").write_text(MAIN["main.py"])
+    (folder / "ppy.toml").write_text("[entry.main]\n")
+    return load(folder / "ppy.toml")
 
 
 Emit = Callable[[Emission], None]
@@ -87,7 +97,7 @@ def test_what_changed_is_rebuilt_and_nothing_else(tmp_path: Path, emits: Emit) -
     manifest = project(tmp_path, MAIN)
     told, (result,) = make(manifest)
     assert told.reasons == ["main: not built yet"]
-    assert told.steps[0] == "compiling loops.c"
+    assert told.steps[0] == "compiling loops/loops.c"
     assert start(result) == "41"
 
     told, (result,) = make(manifest)
@@ -102,7 +112,7 @@ def test_what_changed_is_rebuilt_and_nothing_else(tmp_path: Path, emits: Emit) -
     (tmp_path / "main.py").write_text(MAIN["main.py"])
     emits(emission(extension(value="42")))
     told, (result,) = make(manifest)
-    assert told.steps[0] == "compiling loops.c"
+    assert told.steps[0] == "compiling loops/loops.c"
     assert start(result) == "42"
 
 
@@ -183,14 +193,16 @@ def test_a_cache_serves_another_project(tmp_path: Path, emits: Emit) -> None:
 
 def test_verbose_shows_commands(tmp_path: Path, emits: Emit) -> None:
     told, _ = make(project(tmp_path, MAIN), verbose=True)
-    assert any("-ffp-contract=off" in line and "gen/loops.c" in line for line in told.lines)
+    assert any(
+        "-ffp-contract=off" in line and "gen/loops/loops.c" in line for line in told.lines
+    )
 
 
 def test_compile_commands_are_written(tmp_path: Path, emits: Emit) -> None:
     make(project(tmp_path, MAIN))
     path = tmp_path / "build" / ".work" / "cpu" / "main" / "compile_commands.json"
     (command,) = json.loads(path.read_text())
-    assert command["file"] == "gen/loops.c"
+    assert command["file"] == "gen/loops/loops.c"
 
 
 def test_a_source_dropped_from_the_emission_is_dropped(tmp_path: Path, emits: Emit) -> None:
@@ -203,7 +215,7 @@ def test_a_source_dropped_from_the_emission_is_dropped(tmp_path: Path, emits: Em
     assert [path.name.partition(".")[0] for path in (result.bundle / "native").iterdir()] == [
         "loops"
     ]
-    assert not (tmp_path / "build/.work/cpu/main/gen/other.c").exists()
+    assert not (tmp_path / "build/.work/cpu/main/gen/other/other.c").exists()
 
 
 def failing(manifest: Manifest, *entries: str) -> tuple[int, tuple[Diagnostic, ...]]:
@@ -332,14 +344,17 @@ def test_no_space_for_the_compiler(
     assert code_of(failing(project(tmp_path, MAIN))) == (2, ["E4008"])
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written(tmp_path: Path, emits: Emit) -> None:
-    manifest = project(tmp_path, MAIN)
-    tmp_path.chmod(0o555)
-    try:
-        assert code_of(failing(manifest)) == (2, ["E2108"])
-    finally:
-        tmp_path.chmod(0o755)
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_may_not_be_written(
+    tmp_path: Path, emits: Emit, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), str(tmp_path / "build"))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    status, (found,) = failing(project_of(tmp_path))
+    assert (status, found.code) == (2, "E2108")
+    assert f"`{tmp_path / 'build'}` cannot be written" in found.message
 
 
 def test_a_source_saved_during_the_build_is_in_the_bundle(
@@ -361,3 +376,54 @@ def test_a_source_saved_during_the_build_is_in_the_bundle(
     told, (result,) = make(manifest)
     assert told.reasons == ["main: not built yet", "main: changed (main.py)"]
     assert start(result) == "saved"
+
+
+REGION = """
+#include <ATen/core/Tensor.h>
+
+extern "C" long region_value(void)
+{
+    return at::Tensor().toString() == "UndefinedType" ? 41 : 0;
+}
+"""
+
+CALLER = EXTENSION.replace("VALUE);", "region_value());").replace(
+    "static PyObject", "long region_value(void);\n\nstatic PyObject", 1
+)
+
+
+@pytest.mark.slow
+def test_an_extension_with_torch(tmp_path: Path, emits: Emit) -> None:
+    sources = (
+        SourceFile(PurePosixPath("value.h"), ""),
+        SourceFile(PurePosixPath("region.cpp"), REGION),
+        SourceFile(PurePosixPath("caller.c"), CALLER.replace("NAME", "regions")),
+    )
+    regions = Extension("regions", sources, uses_torch=True)
+    emits(Emission((regions,), {"main.f": ("regions", "main_f")}, ()))
+    _, (result,) = make(project(tmp_path, MAIN))
+    assert start(result) == "41"
+    description = json.loads((result.bundle / "bundle.json").read_text())
+    assert description["torch"] == metadata.version("torch")
+    data = (result.bundle / "native" / description["extensions"]["regions"]).read_bytes()
+    assert b"libtorch_cpu.so" in data
+    assert b"site-packages" not in data
+    assert "warning" not in (tmp_path / "build/.work/cpu/main/build.log").read_text()
+
+
+@pytest.mark.parametrize("part", ["Python", "torch", "ppybuild", "the C++ compiler"])
+def test_every_part_of_the_toolchain_is_noticed(
+    tmp_path: Path, emits: Emit, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    emits(emission())
+    manifest = project(tmp_path, {"main.py": "print(1)\n"})
+    make(manifest)
+    fingerprint = digest.fingerprint
+
+    def other(*arguments: Any) -> dict[str, str]:
+        found = fingerprint(*arguments)
+        assert part in found
+        return {**found, part: "other"}
+
+    monkeypatch.setattr(building, "fingerprint", other)
+    assert make(manifest)[0].reasons == [f"main: changed ({part})"]

@@ -137,6 +137,20 @@ CODES: dict[str, Code] = {
         "def f(a: int) -> int: ...\nf(1, 2)",
         "Call it with the parameters that it has.",
     ),
+    "E1401": Code(
+        "error",
+        "shapes do not fit",
+        "Tensors whose shapes are known are given to an operation that does not take them.",
+        "torch.matmul(torch.zeros(8, 16), torch.zeros(32, 4))",
+        "Make the sizes agree: another layer width, a transpose, a `reshape`.",
+    ),
+    "E1402": Code(
+        "error",
+        "dtypes do not fit",
+        "Tensors of different dtypes are given to an operation that takes one dtype.",
+        "torch.matmul(x, w.double())    # x is float32",
+        "Convert one of them: `w.to(x.dtype)`.",
+    ),
     "W1304": Code(
         "warning",
         "parameter left untyped",

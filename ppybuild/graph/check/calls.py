@@ -98,18 +98,7 @@ def is_bound_once(context: Context, function: Function) -> bool:
     module = context.facts.program.modules[function.module]
     if function.node not in module.tree.body:
         return False
-    name = function.node.name
-    for statement in ast.walk(module.tree):
-        match statement:
-            case ast.Name(id=bound, ctx=ast.Store() | ast.Del()) if bound == name:
-                return False
-            case ast.Global(names=names) if name in names:
-                return False
-            case ast.alias(name=imported, asname=other) if name in (imported, other):
-                return False
-            case _:
-                pass
-    return True
+    return function.node.name not in context.rebound(module)
 
 
 def overridden(context: Context, function: Function) -> bool:

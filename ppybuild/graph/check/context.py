@@ -27,6 +27,7 @@ class Context:
     library: Library
     broken: set[ast.AST] = field(default_factory=set)
     """Nodes that a finding stands at, or that hold one: what follows from it stays quiet."""
+    _rebound: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def type(self, node: ast.expr) -> Type:
         """The type of an expression; `UNKNOWN` where it is not reached."""
@@ -64,6 +65,24 @@ class Context:
                     case _:
                         pass
         return frozenset(found)
+
+    def rebound(self, module: Module) -> frozenset[str]:
+        """Names that the module assigns, deletes or imports, at any depth."""
+        known = self._rebound.get(module.name)
+        if known is None:
+            found: set[str] = set()
+            for node in ast.walk(module.tree):
+                match node:
+                    case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                        found.add(name)
+                    case ast.Global(names=names):
+                        found.update(names)
+                    case ast.alias(name=name, asname=other):
+                        found.add(other or name)
+                    case _:
+                        pass
+            known = self._rebound[module.name] = frozenset(found)
+        return known
 
     @cached_property
     def subclasses(self) -> dict[str, list[Class]]:

@@ -62,6 +62,9 @@ CONDITION_WORDS = frozenset(
 )
 
 
+PLATFORMS = frozenset({"nt", "posix", "win32", "darwin", "java", "cygwin", "linux", "Windows"})
+
+
 def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...]:
     """Everything that is certain to be wrong, in order of place."""
     context = Context(facts, library or Library())
@@ -205,7 +208,9 @@ def is_conditional(test: ast.expr) -> bool:
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in CONDITION_WORDS:
                 return True
-            case ast.Attribute(value=ast.Name(id="os"), attr="name"):
+            case ast.Attribute(value=ast.Name(id=owner), attr="name") if owner.endswith("os"):
+                return True
+            case ast.Constant(value=str(text)) if text in PLATFORMS:
                 return True
             case _:
                 pass

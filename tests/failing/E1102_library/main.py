@@ -1,0 +1,4 @@
+import numpyy
+from math import sqroot
+
+print(numpyy, sqroot)

@@ -1,0 +1,2 @@
+def standardize(x: float) -> float:
+    return x

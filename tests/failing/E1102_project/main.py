@@ -1,0 +1,3 @@
+from app.prep import standardise
+
+print(standardise(1.0))

@@ -1,0 +1,5 @@
+def shout(text: str) -> str:
+    return text.uper()
+
+
+print(shout("a"))

@@ -1,0 +1,3 @@
+def start() -> int:
+    count: int = "zero"
+    return count

@@ -1,0 +1,5 @@
+def report(loss: float) -> str:
+    return "loss: " + loss
+
+
+print(report(1.5))

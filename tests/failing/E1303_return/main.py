@@ -1,0 +1,5 @@
+def count() -> int:
+    return "three"
+
+
+print(count())

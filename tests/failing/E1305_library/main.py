@@ -1,0 +1,3 @@
+import math
+
+print(math.sqrt(1.0, 2.0))

@@ -1,0 +1,2 @@
+def scale(value: float) -> float:
+    return value * 2.0

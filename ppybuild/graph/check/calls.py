@@ -81,6 +81,9 @@ def is_plain(context: Context, function: Function, node: ast.Call) -> bool:
     if function.name + "#2" in context.facts.program.functions:
         return False
     if function.owner is None:
+        through = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if through is not None and not isinstance(context.type(through), Module):
+            return False  # a function that a class took over as a method
         return is_bound_once(context, function)
     if not isinstance(node.func, ast.Attribute) or is_super(node.func.value):
         return False

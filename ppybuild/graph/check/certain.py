@@ -98,6 +98,8 @@ class Certainty:
             return signature is not None and signature.result_annotated
         if callee.kind == "class":
             return True
+        if callee.kind == "external" and not self.holds(place, function, depth + 1):
+            return False  # a variable that only some assignments were seen of
         if callee.kind == "method":
             if not isinstance(function, ast.Attribute):
                 return False

@@ -26,7 +26,18 @@ BUILTINS = frozenset(dir(builtins)) | {
     "_",
 }
 """Names that are there without being bound; `_` may be installed by `gettext`."""
-DYNAMIC = ("globals()", "exec(", "locals()", "vars()", "builtins.", "__builtins__", "eval(")
+DYNAMIC = (
+    "globals()",
+    "exec(",
+    "locals()",
+    "vars()",
+    "builtins.",
+    "__builtins__",
+    "eval(",
+    "global_enum",
+    "_convert_(",
+    "sys.modules[__name__]",
+)
 """Text by which a module may bind names that no statement shows."""
 
 

@@ -40,11 +40,15 @@ class Files:
     """From typeshed: the stub is complete, so a name that it lacks does not exist."""
 
 
+STUB_ONLY = frozenset({"_typeshed", "typing_extensions", "__main__"})
+"""What typeshed has stubs of beside the standard library's modules."""
+
+
 @functools.cache
 def find_module(name: str) -> Files | None:
     """The files of the module with this dotted name; None where there is no such module."""
     top, _, rest = name.partition(".")
-    if top in sys.stdlib_module_names or top == "_typeshed":
+    if top in sys.stdlib_module_names or top in STUB_ONLY:
         return find_standard(name)
     folders = package_folders(top)
     if folders is None:

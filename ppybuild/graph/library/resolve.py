@@ -97,7 +97,11 @@ class Resolver:
         if name.startswith("_") or names_in_library(files.name, name):
             return UNKNOWN_DEFINITION
         if files.standard or (files.stub and not files.source):
-            dynamic = any(source.lookup("__getattr__") for source in sources)
+            # A name of another platform or version may stand behind a test of this one.
+            dynamic = any(
+                source.lookup("__getattr__") or re.search(rf"\b{name}\b", source.text)
+                for source in sources
+            )
             dynamic = dynamic or mentioned_in_standard(files.name, name)
             return UNKNOWN_DEFINITION if dynamic else None
         texts = list(sources)

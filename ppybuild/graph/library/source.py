@@ -231,9 +231,8 @@ def literal_exports(source: Source) -> frozenset[str] | None:
             if not (isinstance(item, ast.Constant) and isinstance(item.value, str)):
                 return None
             names.add(item.value)
-    if re.search(r"^__all__(?:\.| *\+=)", source.text, re.MULTILINE):
-        for found in re.finditer(r"^__all__ \+= \[([^\]]*)\]", source.text, re.MULTILINE):
-            names.update(re.findall(r"['\"](\w+)['\"]", found.group(1)))
-        if re.search(r"^__all__(?:\.| \+= [^\[])", source.text, re.MULTILINE):
-            return None
+    for found in re.finditer(r"^ *__all__ \+= \[([^\]]*)\]", source.text, re.MULTILINE):
+        names.update(re.findall(r"['\"](\w+)['\"]", found.group(1)))
+    if re.search(r"^ *__all__(?:\.| \+= [^\[])", source.text, re.MULTILINE):
+        return None
     return frozenset(names)

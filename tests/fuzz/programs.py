@@ -158,7 +158,7 @@ class Writer:
         left, right = self.expression(type, depth), self.expression(type, depth)
         kind = self.number(4)
         if kind == 0:
-            return f"not {self.expression('bool', depth)}"
+            return f"(not {self.expression('bool', depth)})"
         if kind == 1:
             both = self.expression("bool", depth), self.expression("bool", depth)
             return f"({both[0]} {self.pick(['and', 'or', '==', '!='])} {both[1]})"

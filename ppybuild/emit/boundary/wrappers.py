@@ -28,7 +28,7 @@ from ppybuild.emit.names import kernel_name, mangle, wrapper_name
 C_TYPES = {Type.I64: "int64_t", Type.F64: "double", Type.BOOL: "bool"}
 TAKE = {Type.I64: "ppy_take_int", Type.F64: "ppy_take_float", Type.BOOL: "ppy_take_bool"}
 MAKE = {
-    Type.I64: "PyLong_FromLongLong",
+    Type.I64: "ppy_make_int",
     Type.F64: "PyFloat_FromDouble",
     Type.BOOL: "PyBool_FromLong",
 }

@@ -1,6 +1,7 @@
 /* The parts of `ppy_wrap.h` that are not worth a copy in every wrapper. */
 #include "ppy_wrap.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 
 const ppy_element ppy_element_f64 = {sizeof(double), "d"};
@@ -35,6 +36,31 @@ bool ppy_hold(ppy_native *self, PyObject *object, const ppy_element *element, bo
     if (is_fitting(view, element)) return true;
     PyBuffer_Release(view);
     return false;
+}
+
+_Thread_local uintptr_t ppy_stack_line __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
+static _Thread_local uintptr_t stack_floor; /* the lowest address that kernels may reach */
+
+static void find_stack(void) {
+    const size_t kept = 16 * 1024; /* for signal handlers, and what kernels call */
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t bytes = 0, guard = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &lowest, &bytes);
+        pthread_attr_getguardsize(&attributes, &guard);
+        pthread_attr_destroy(&attributes);
+    }
+    const uintptr_t guess = (uintptr_t)&attributes - 128 * 1024;
+    stack_floor = (lowest == NULL ? guess : (uintptr_t)lowest) + guard + kept;
+    ppy_stack_line = stack_floor + (uintptr_t)PPY_DEPTH * PPY_FRAME_BYTES;
+}
+
+int64_t ppy_fit_stack(ppy_run *run, int64_t frames) {
+    if (ppy_stack_line == UINTPTR_MAX) find_stack();
+    const uintptr_t here = (uintptr_t)run;
+    const int64_t fit = here < stack_floor ? 0 : (int64_t)((here - stack_floor) / PPY_FRAME_BYTES);
+    return fit < frames ? fit : frames;
 }
 
 /* Lets signal handlers run, which may raise, and other threads have their turn. */

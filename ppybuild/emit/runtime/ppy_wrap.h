@@ -95,9 +95,21 @@ static inline int64_t ppy_frames_left(void) {
 #endif
 }
 
+/* Above this address a thread's stack holds PPY_DEPTH kernels; not known yet at first.
+ * `initial-exec`: one instruction instead of a call, for a few of the bytes that the loader
+ * keeps for this. */
+extern _Thread_local uintptr_t ppy_stack_line __attribute__((tls_model("initial-exec")));
+
+/* Stack that is reckoned for one kernel's frame: several times what is seen. */
+#define PPY_FRAME_BYTES 2048
+
+/* `frames`, or as many as fit on the stack below `run`; Python's own are not on it. */
+int64_t ppy_fit_stack(ppy_run *run, int64_t frames);
+
 /* Begins a run; false where Python would refuse the function's own frame. */
 static inline bool ppy_enter(ppy_run *run) {
-    const int64_t left = ppy_frames_left();
+    int64_t left = ppy_frames_left();
+    if (PPY_UNLIKELY((uintptr_t)run < ppy_stack_line)) left = ppy_fit_stack(run, left);
     *run = (ppy_run){NULL, left > PPY_DEPTH ? PPY_DEPTH : left - 1, PPY_TICKS, ppy_poll_python};
     return PPY_LIKELY(left > 0);
 }
@@ -107,6 +119,12 @@ static inline bool ppy_leave(ppy_run *run, ppy_native *self, int status) {
     if (PPY_UNLIKELY(status != PPY_OK)) return ppy_fail(run, self, status);
     if (PPY_UNLIKELY(run->saved != NULL)) ppy_release(run, false);
     return true;
+}
+
+/* Results. */
+
+static inline PyObject *ppy_make_int(int64_t value) {
+    return sizeof(long) == sizeof value ? PyLong_FromLong((long)value) : PyLong_FromLongLong(value);
 }
 
 /* A tuple of `length` new references, which it takes over; NULL where one of them is. */

@@ -303,6 +303,24 @@ def test_recursion_is_pythons(loops: ModuleType) -> None:
         native(10**9)
 
 
+def test_recursion_on_a_small_stack(loops: ModuleType) -> None:
+    """A thread's stack may hold fewer kernels than Python allows frames."""
+
+    def down(a: int) -> int:
+        return 0 if a == 0 else down(a - 1) + 1
+
+    native = bind(loops, "down", down)
+    found: list[int] = []
+    kept = threading.stack_size(64 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(native(900)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(kept)
+    assert found == [900]
+
+
 def test_no_frame_left(loops: ModuleType, add: Any) -> None:
     """Where not even the function's own frame is left, the call is refused as Python's."""
 

@@ -6,7 +6,7 @@ import ast
 
 from ppybuild.graph.infer.engine import Engine
 from ppybuild.graph.infer.state import Input, Unit
-from ppybuild.graph.lattice import widened
+from ppybuild.graph.lattice import join_all, widened
 from ppybuild.graph.program import Facts, Parameter, Signature
 from ppybuild.graph.types import (
     NEVER,
@@ -78,7 +78,28 @@ def _closed(found: Type) -> Type:
             )
         case Tuple(items):
             return Tuple(tuple(map(_closed, items)))
+        case Union(members):
+            return _as_sequence(tuple(map(_closed, members)))
     return found
+
+
+def _as_sequence(members: tuple[Type, ...]) -> Type:
+    """A list here and a tuple there are a `Sequence`."""
+    ordered = [
+        each for each in members if isinstance(each, Tuple | Collection) and _ordered(each)
+    ]
+    if len(ordered) < 2:
+        return join_all(members)
+    items = (
+        join_all(map(widened, each.items)) if isinstance(each, Tuple) else each.item
+        for each in ordered
+    )
+    rest = (each for each in members if each not in ordered)
+    return join_all((Collection("Sequence", join_all(items)), *rest))
+
+
+def _ordered(found: Tuple | Collection) -> bool:
+    return isinstance(found, Tuple) or found.kind in ("list", "tuple", "range", "Sequence")
 
 
 def _signature(unit: Unit, settled: _Settled) -> Signature:

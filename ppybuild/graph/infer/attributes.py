@@ -66,6 +66,8 @@ def instance_attribute(visit: Visit, owner: Instance, name: str) -> Type | None:
     method = hierarchy.method(owner.name, name)
     if method is not None:
         unit = engine.units[method.name]
+        if unit.opaque:
+            return UNKNOWN
         if any(each.endswith(("property", ".setter", ".getter")) for each in unit.decorators):
             getter = engine.units[method.name.partition("#")[0]]
             return engine.result_of(getter, visit.unit)
@@ -116,6 +118,8 @@ def class_attribute(visit: Visit, owner: Class, name: str) -> Type | None:
     engine, hierarchy = visit.engine, visit.engine.hierarchy
     method = hierarchy.method(owner.name, name)
     if method is not None:
+        if engine.units[method.name].opaque:
+            return UNKNOWN
         if "classmethod" in engine.units[method.name].decorators:
             return Method(owner, name)
         return Function(method.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter, deque
 from collections.abc import Callable as Visitor
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,6 +16,7 @@ from ppybuild.graph.infer.annotations import (
     MAPPINGS,
     read_annotation,
 )
+from ppybuild.graph.infer.evidence import settle_inputs
 from ppybuild.graph.infer.hierarchy import Hierarchy
 from ppybuild.graph.infer.sites import Sites
 from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
@@ -70,6 +72,7 @@ class Engine:
         self.units: dict[str, Unit] = {}
         self.lambdas: dict[ast.Lambda, Unit] = {}
         self._visit = visit
+        self._by_last: dict[str, list[str]] = {}
         self._answers: dict[tuple[object, ...], Type] = {}
         self._active: list[Unit] = []
         self._by_node: dict[ast.AST, str] = {}
@@ -97,11 +100,42 @@ class Engine:
             ):
                 self.visit(unit)
         self._drain()
-        for unit in list(self.units.values()):
-            if not unit.visits:
-                unit.reached = False
-                self._visit_now(unit)
-                self._drain()
+        self._visit_uncalled()
+
+    def _visit_uncalled(self) -> None:
+        """Visits what nothing is known to call, callers before what they call."""
+        while waiting := {unit.name: unit for unit in self.units.values() if not unit.visits}:
+            mentions = {name: self._mentions(unit, waiting) for name, unit in waiting.items()}
+            counts = Counter(name for found in mentions.values() for name in found)
+            ready = deque(name for name in waiting if not counts[name])
+            rest = deque(waiting)
+            while ready or rest:
+                name = ready.popleft() if ready else rest.popleft()
+                unit = waiting.pop(name, None)
+                if unit is None:
+                    continue
+                if not unit.visits:
+                    settle_inputs(self, unit)
+                    self._visit_now(unit)
+                    self._drain()
+                for other in mentions[name]:
+                    counts[other] -= 1
+                    if not counts[other]:
+                        ready.append(other)
+
+    def _mentions(self, unit: Unit, waiting: Mapping[str, Unit]) -> set[str]:
+        """Which of the waiting units a unit's body names."""
+        if not self._by_last:
+            for name in self.units:
+                self._by_last.setdefault(name.rpartition(".")[2], []).append(name)
+        words = set()
+        for node in ast.walk(unit.node):
+            if isinstance(node, ast.Name):
+                words.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                words.add(node.attr)
+        found = {name for word in words for name in self._by_last.get(word, ())}
+        return {name for name in found if name in waiting and name != unit.name}
 
     def _drain(self) -> None:
         while (unit := self.work.take()) is not None:
@@ -114,9 +148,14 @@ class Engine:
 
     def result_of(self, unit: Unit, reader: Unit) -> Type:
         """What calling a unit gives, as far as is known; the reader is told of changes."""
-        if not unit.reached:
+        if not unit.reached and reader.reached:
             unit.reached = True
-            if unit.visits or len(self._active) > MAX_NESTED_VISITS:
+            if unit.visits:
+                self.work.add(unit)
+        if not unit.visits:
+            if not reader.reached:
+                settle_inputs(self, unit)
+            if len(self._active) > MAX_NESTED_VISITS:
                 self.work.add(unit)
             else:
                 self._visit_now(unit)

@@ -18,6 +18,7 @@ from ppybuild.graph.infer.containers import (
 )
 from ppybuild.graph.infer.narrow import branch
 from ppybuild.graph.infer.operands import infer_binary, infer_comparison, infer_negation
+from ppybuild.graph.infer.state import Unit
 from ppybuild.graph.infer.values import constant_of, known_value
 from ppybuild.graph.infer.visit import Visit, join_envs, lookup, path_of
 from ppybuild.graph.lattice import join
@@ -206,15 +207,18 @@ def infer_walrus(visit: Visit, node: ast.expr) -> Type:
 def infer_lambda(visit: Visit, node: ast.expr) -> Type:
     assert isinstance(node, ast.Lambda)
     unit = visit.engine.lambda_unit(node, visit.unit)
-    infer_defaults(visit, node.args)
+    infer_defaults(visit, node.args, unit)
     return Function(unit.name)
 
 
-def infer_defaults(visit: Visit, arguments: ast.arguments) -> None:
-    """Infers default values where the `def` or `lambda` stands."""
+def infer_defaults(visit: Visit, arguments: ast.arguments, unit: Unit) -> None:
+    """Infers default values where the `def` or `lambda` stands, and passes them in."""
     for default in (*arguments.defaults, *arguments.kw_defaults):
         if default is not None:
             visit.infer(default)
+    for found in unit.inputs:
+        if found.declared is None and found.default is not None:
+            visit.write(found.slot, visit.engine.types[found.default])
 
 
 def infer_comprehension(visit: Visit, node: ast.expr) -> Type:

@@ -67,6 +67,8 @@ class Unit:
     """The join over all bindings, by variable; of a module, its globals."""
     declared: dict[str, Type] = field(default_factory=dict)
     decorators: tuple[str, ...] = ()
+    opaque: bool = False
+    """True where a decorator may have put anything in the function's place."""
     visits: int = 0
     once: dict[str, ast.expr] | None = None
     """What the variables that are bound once are bound to; found when first asked for."""

@@ -333,16 +333,15 @@ def run_try(visit: Visit, node: ast.stmt) -> None:
 def _run_finally(
     visit: Visit, body: Sequence[ast.stmt], after: Env | None, raised: Env | None
 ) -> None:
-    """Runs `finally` once for every way that leads there; control goes on only from `after`."""
+    """Runs `finally` for every way that leads there; control goes on only from `after`."""
+    visit.env = None if after is None else dict(after)
+    run(visit, body)
+    going = visit.env
     visit.env = join_envs(after, raised)
     if visit.env is not None:
         visit.env = dict(visit.env)
     run(visit, body)
-    if after is None:
-        visit.env = None
-    elif visit.env is not None and raised is not None:
-        visit.env = dict(after)
-        run(visit, body)
+    visit.env = going
 
 
 def _exception(visit: Visit, classes: Type, node: ast.AST) -> Type:
@@ -407,12 +406,13 @@ def run_function(visit: Visit, node: ast.stmt) -> None:
     name = visit.engine.owner_of(node)
     for decorator in node.decorator_list:
         visit.infer(decorator)
-    infer_defaults(visit, node.args)
     unit = visit.engine.units[name]
-    for found in unit.inputs:
-        if found.declared is None and found.default is not None:
-            visit.write(found.slot, visit.engine.types.get(found.default, NEVER))
-    visit.bind(node.name, decorated(visit, node, Function(name)))
+    infer_defaults(visit, node.args, unit)
+    unit.opaque = any(not is_transparent(visit, each) for each in node.decorator_list)
+    if visit.class_name is None:
+        visit.bind(node.name, UNKNOWN if unit.opaque else Function(name))
+    elif visit.env is not None:
+        visit.env[node.name] = UNKNOWN if unit.opaque else Function(name)
 
 
 TRANSPARENT = frozenset(
@@ -421,7 +421,12 @@ TRANSPARENT = frozenset(
         "ppy.export",
         "torch.no_grad",
         "torch.inference_mode",
+        "torch.autograd.grad_mode.no_grad",
+        "torch.autograd.grad_mode.inference_mode",
+        "torch.autograd.grad_mode.enable_grad",
         "torch.enable_grad",
+        "typing.overload",
+        "functools.cached_property",
         "functools.cache",
         "functools.lru_cache",
         "contextlib.contextmanager",
@@ -438,16 +443,12 @@ TRANSPARENT = frozenset(
 """Decorators after which a call still reaches the function with the same arguments."""
 
 
-def decorated(visit: Visit, node: ast.FunctionDef | ast.AsyncFunctionDef, found: Type) -> Type:
-    """What a `def` binds: the function itself unless a decorator may have replaced it."""
-    for decorator in node.decorator_list:
-        if visit.class_name is not None:
-            continue
-        plain = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = visit.engine.dotted(plain, visit.unit)
-        if name not in TRANSPARENT:
-            return UNKNOWN
-    return found
+def is_transparent(visit: Visit, decorator: ast.expr) -> bool:
+    """True for a decorator known to leave a call's way to the function as it is."""
+    plain = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(plain, ast.Attribute) and plain.attr in ("setter", "getter", "deleter"):
+        return True
+    return visit.engine.dotted(plain, visit.unit) in TRANSPARENT
 
 
 def run_class(visit: Visit, node: ast.stmt) -> None:

@@ -1,0 +1,1 @@
+"""The hand-written C and C++ that generated code includes."""

@@ -11,7 +11,7 @@ import os
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -200,11 +200,18 @@ _BLOCKING = frozenset({"E1001", "E1002", "E1003"})
 program shows when it runs, as under plain Python."""
 
 
+_NO_PART = "correct it; or, if it is no part of the program, `exclude` it in `[sources]`"
+
+
 def _check_entries(manifest: Manifest, program: Program, names: Sequence[str]) -> None:
     """Stop where a module cannot be read, or the one that an entry names is not there."""
     from ppybuild.targets.modules import main_module
 
-    blocked = [found for found in program.diagnostics if found.code in _BLOCKING]
+    blocked = [
+        found if found.help else replace(found, help=_NO_PART)
+        for found in program.diagnostics
+        if found.code in _BLOCKING
+    ]
     if blocked:
         raise Failure(*blocked, status=1)
     missing = []
@@ -312,9 +319,8 @@ class _Job:
         uses_cxx = any(path.suffix == ".cpp" for path in paths)
         uses_torch = any(one.uses_torch for one in emission.extensions)
         compiler = need_compiler("C")
-        cache = self.manifest.build.cache
-        if cache is not None:
-            cache.mkdir(parents=True, exist_ok=True)
+        cache = self.manifest.build.cache or folder.own_cache(self.manifest.build.dir)
+        cache.mkdir(parents=True, exist_ok=True)
         return Toolchain(
             c=compiler,
             cxx=need_compiler("C++") if uses_cxx else None,

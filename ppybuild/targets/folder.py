@@ -3,6 +3,7 @@
 build/
   .ppybuild                  says that the folder is ours; the lock of a build
   .work/<device>/<entry>/    generated sources, SConstruct, objects, stamp.json
+  .objects/                  compiled objects by content, where no other cache is named
   <device>/<entry>/          the bundle
 """
 
@@ -16,6 +17,7 @@ from ppybuild.diagnostics import Diagnostic, Failure
 from ppybuild.targets.lock import locked
 
 _MARKER = ".ppybuild"
+_CACHE_BYTES = 256 << 20
 _TEXT = "Everything here was written by ppybuild; `ppybuild clean` removes the folder.\n"
 
 
@@ -29,6 +31,18 @@ def work_place(build: Path, device: str, entry: str) -> Path:
 
 def stamp_place(build: Path, device: str, entry: str) -> Path:
     return work_place(build, device, entry) / "stamp.json"
+
+
+def own_cache(build: Path) -> Path:
+    """Where entries find objects that another entry, or an earlier build, has compiled.
+
+    Nothing there is ever out of date, but it grows; it starts anew when it is large.
+    """
+    place = build / ".objects"
+    held = sum(path.lstat().st_size for path in place.rglob("*") if path.is_file())
+    if held > _CACHE_BYTES:
+        shutil.rmtree(place)
+    return place
 
 
 def marker(build: Path) -> Path:

@@ -46,7 +46,7 @@ class Toolchain:
     torch: Torch | None
     """None where no extension uses it."""
     instructions: Instructions
-    cache: Path | None
+    cache: Path
 
     @property
     def identity(self) -> str:
@@ -116,10 +116,8 @@ def sconstruct(emission: Emission, toolchain: Toolchain) -> str:
         "# Objects of another toolchain or machine are not these, whatever the commands say.",
         f"TOOLCHAIN = Value({_quoted(toolchain.identity)})",
         "",
-    ]
-    if toolchain.cache is not None:
-        lines += [f"CacheDir({_quoted(str(toolchain.cache))})", ""]
-    lines += [
+        f"CacheDir({_quoted(str(toolchain.cache))})",
+        "",
         "env = Environment(",
         "    ENV=os.environ,",
         '    tools=["gcc", "g++", "gnulink", "compilation_db"],',

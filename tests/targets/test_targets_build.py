@@ -20,7 +20,7 @@ from ppybuild.emit.emission import Emission, Extension, SourceFile
 from ppybuild.graph.load import load as read
 from ppybuild.manifest import Manifest, load
 from ppybuild.targets import build as building
-from ppybuild.targets import digest
+from ppybuild.targets import digest, folder
 from ppybuild.targets.build import Options, Result, build
 from ppybuild.targets.digest import state
 from tests.targets.projects import EXTENSION, emission, extension, project
@@ -189,6 +189,25 @@ def test_a_cache_serves_another_project(tmp_path: Path, emits: Emit) -> None:
         assert start(result) == "41"
     assert any("compiling" in step for step in steps[0])
     assert not any("compiling" in step for step in steps[1])
+
+
+def test_entries_share_objects(tmp_path: Path, emits: Emit) -> None:
+    manifest = project(tmp_path, MAIN, '[entry.main]\n[entry.second]\nmodule = "main"\n')
+    told, (first, second) = make(manifest)
+    assert [step for step in told.steps if "compiling" in step] == ["compiling loops/loops.c"]
+    assert start(first) == start(second) == "41"
+
+
+def test_the_cache_of_a_build_folder_does_not_grow_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "_CACHE_BYTES", 10)
+    place = folder.own_cache(tmp_path)
+    place.mkdir()
+    (place / "a").write_bytes(bytes(10))
+    assert (folder.own_cache(tmp_path) / "a").exists()
+    (place / "b").write_bytes(b"x")
+    assert not folder.own_cache(tmp_path).exists()
 
 
 def test_verbose_shows_commands(tmp_path: Path, emits: Emit) -> None:

@@ -118,7 +118,7 @@ class _Kernel:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        self.line(f"{head} {{")
+        self.line(f"{head} {{".lstrip())
         self.indent += 1
         self.declared.append(set())
         yield

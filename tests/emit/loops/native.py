@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 import hashlib
+import os
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,8 +21,11 @@ from ppybuild.emit.names import kernel_name
 RUNTIME = Path(ppybuild.__file__).parent / "emit/runtime"
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 EXACT = ["-ffp-contract=off", "-fno-strict-aliasing", "-fno-math-errno"]
-FLAGS = ["-std=c11", "-O3", *WARNINGS, *EXACT]
-SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"]
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZED = "PPY_TEST_SANITIZE" in os.environ
+"""Set by `test_sanitized.py`, which runs the other tests again."""
+OPTIMISE = ["-O1", "-g", *SANITIZERS] if SANITIZED else ["-O3"]
+FLAGS = ["-std=c11", *OPTIMISE, *WARNINGS, *EXACT]
 
 OK, ABANDON, RAISED = 0, 1, 2
 

@@ -88,6 +88,9 @@ def _signature(function: Function) -> Signature:
         Parameter(each.arg, _type(each.annotation), "keyword", default, True)
         for each, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
     ]
+    if args.vararg:
+        type_ = types.Collection("tuple", _type(args.vararg.annotation))
+        parameters.append(Parameter(args.vararg.arg, type_, "rest", None, True))
     return Signature(tuple(parameters), _type(function.node.returns), True)
 
 

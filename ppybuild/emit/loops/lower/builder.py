@@ -120,13 +120,18 @@ class Builder:
                     pass
         return False
 
-    def pin(self, value: Value, mark: int, location: ir.Location) -> Value:
-        """The value as it is at `mark` in the block, whatever happens later."""
+    def pin(
+        self,
+        value: Value,
+        mark: int,
+        location: ir.Location,
+        changing: frozenset[str] | None = None,
+    ) -> Value:
+        """The value as it is at `mark` in the block, whatever happens later, or whatever
+        happens to the Python variables that are `changing`."""
         pinned: list[ir.Expr | BufferRef] = []
         for leaf in leaves(value):
-            if isinstance(leaf, BufferRef | ir.Const) or (
-                isinstance(leaf, ir.Var) and leaf.name in self.temporaries
-            ):
+            if isinstance(leaf, BufferRef) or self._keeps(leaf, changing):
                 pinned.append(leaf)
                 continue
             target = self.temporary(leaf.type, "value")
@@ -134,6 +139,14 @@ class Builder:
             mark += 1
             pinned.append(target)
         return rebuild(value, iter(pinned))
+
+    def _keeps(self, leaf: ir.Expr, changing: frozenset[str] | None) -> bool:
+        """Whether a leaf has the same value later."""
+        if isinstance(leaf, ir.Var):
+            if leaf.name in self.temporaries:
+                return True
+            return changing is not None and leaf.name.partition(".")[0] not in changing
+        return isinstance(leaf, ir.Const)
 
     # Variables
 
@@ -150,7 +163,7 @@ class Builder:
         """`name = value`; `last_use` where nothing else reads the value."""
         assert self.env is not None
         if isinstance(value, tuple):
-            value = self.pin(value, len(self.block), location)
+            value = self.pin(value, len(self.block), location, frozenset((name,)))
         if not (last_use and self._retarget(name, value)):
             self._store(name, value, location)
         bound = self._variables(name, value)
@@ -228,7 +241,7 @@ def at(node: ast.AST) -> ir.Location:
 def require_scalar(node: ast.AST, value: Value) -> ir.Expr:
     """The value, which must be a number."""
     if isinstance(value, tuple | BufferRef):
-        raise Stay(node, f"a {describe(value)} where only a number lowers")
+        raise Stay(node, f"{describe(value)} where only a number lowers")
     return value
 
 

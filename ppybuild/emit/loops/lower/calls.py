@@ -77,7 +77,7 @@ def _length(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     if isinstance(value, tuple):
         return ir.Const(len(value), I64)
     if not isinstance(value, BufferRef):
-        raise Stay(node, f"the length of a {describe(value)}")
+        raise Stay(node, f"the length of {describe(value)}")
     return ir.Length(value.name)
 
 
@@ -173,7 +173,7 @@ def _project_call(
         if not _fits(parameter, value):
             raise Stay(
                 node,
-                f"a {describe(value)} for parameter `{parameter.name}` of `{name}`",
+                f"{describe(value)} for parameter `{parameter.name}` of `{name}`",
                 "convert it where it is passed",
             )
         for leaf in leaves(value):

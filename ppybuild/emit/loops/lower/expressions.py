@@ -10,6 +10,7 @@ from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, at, op, r
 from ppybuild.emit.loops.lower.calls import apply_call, require_callee
 from ppybuild.emit.loops.lower.library import MATH_CONSTANTS
 from ppybuild.emit.loops.lower.operators import (
+    check_comparison,
     constant,
     lower_binary,
     lower_comparison,
@@ -140,7 +141,7 @@ def lower_element(builder: Builder, node: ast.Subscript) -> tuple[BufferRef, ir.
     """The buffer of a subscript, and its index, checked to be inside."""
     value = lower_expr(builder, node.value)
     if not isinstance(value, BufferRef):
-        raise Stay(node, f"an item of a {describe(value)} that changes")
+        raise Stay(node, f"an item of {describe(value)} that changes")
     index = lower_index(builder, node, value)
     return value, index
 
@@ -184,9 +185,11 @@ def _attribute(builder: Builder, node: ast.Attribute) -> ir.Expr:
 
 def _comparison(builder: Builder, node: ast.Compare) -> ir.Expr:
     """`a < b <= c`: each operand once, and none past the first that does not hold."""
+    for operator_ in node.ops:
+        check_comparison(node, operator_)
     if len(node.ops) == 1:
         left, right = lower_scalars(builder, (node.left, node.comparators[0]))
-        return lower_comparison(node, node.ops[0], left, right)
+        return lower_comparison(node.ops[0], left, right)
     left = lower_scalar(builder, node.left)
     return _chain(builder, node, 0, left)
 
@@ -198,11 +201,11 @@ def _chain(builder: Builder, node: ast.Compare, position: int, left: ir.Expr) ->
         before = len(builder.block)
         left = require_scalar(node, builder.pin(left, mark, at(node)))
         mark += len(builder.block) - before
-    first = lower_comparison(node, node.ops[position], left, right)
+    first = lower_comparison(node.ops[position], left, right)
     if position == len(node.ops) - 1:
         return first
     right = require_scalar(node, builder.pin(right, len(builder.block), at(node)))
-    first = lower_comparison(node, node.ops[position], left, right)
+    first = lower_comparison(node.ops[position], left, right)
     env = dict(builder.env or {})
     with builder.sub_block() as rest:
         second = _chain(builder, node, position + 1, right)
@@ -249,7 +252,8 @@ def _values(builder: Builder, is_and: bool, nodes: Sequence[ast.expr]) -> ir.Exp
     first = lower_scalar(builder, nodes[0])
     if len(nodes) == 1:
         return first
-    first = require_scalar(nodes[0], builder.pin(first, len(builder.block), at(nodes[0])))
+    if first.type is not BOOL:  # read twice: tested, and taken
+        first = require_scalar(nodes[0], builder.pin(first, len(builder.block), at(nodes[0])))
     env = dict(builder.env or {})
     with builder.sub_block() as rest:
         second = _values(builder, is_and, nodes[1:])

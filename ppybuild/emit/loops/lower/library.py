@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, op
 from ppybuild.emit.loops.lower.operators import lower_binary, to_bool, to_float, to_int
-from ppybuild.emit.loops.lower.values import Value, describe
+from ppybuild.emit.loops.lower.values import Value, describe_type
 from ppybuild.emit.loops.ops import CHECKED, OPS
 
 MATH_CONSTANTS = {
@@ -99,7 +99,7 @@ class Mixed(Exception):
     """min or max of an int and a float: its type depends on the values."""
 
     def __init__(self, first: ir.Expr, second: ir.Expr) -> None:
-        super().__init__(f"{describe(first)} and {describe(second)}")
+        super().__init__(f"{describe_type(first)} and {describe_type(second)}")
 
 
 def _divmod(call: Call) -> Value:

@@ -10,7 +10,7 @@ from typing import Any
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, op
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import describe
+from ppybuild.emit.loops.lower.values import describe_type
 
 # What an operator is on two ints and on two floats; "?" marks a `CHECKED` row.
 _ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
@@ -131,7 +131,7 @@ def lower_binary(
     if F64 in (left.type, right.type) or _is_negative_power(kind, right):
         left, right, name = to_float(left), to_float(right), on_floats
     if not name:
-        types = f"{describe(left)} and {describe(right)}"
+        types = f"{describe_type(left)} and {describe_type(right)}"
         raise Stay(node, f"an operator that {types} do not have")
     if name.startswith("?"):
         if name in ("?div.f64", "?floordiv.f64", "?mod.f64") and _is_nonzero(right):
@@ -183,12 +183,14 @@ def constant(value: object) -> ir.Const | None:
     return None
 
 
-def lower_comparison(
-    node: ast.AST, operator_: ast.cmpop, left: ir.Expr, right: ir.Expr
-) -> ir.Expr:
-    """One comparison of two numbers, exact between an int and a float."""
+def check_comparison(node: ast.AST, operator_: ast.cmpop) -> None:
+    """Numbers are compared by value."""
     if type(operator_) not in _COMPARISONS:
-        raise Stay(node, "`is` and `in`", "compare numbers with ==, !=, <, <=, > or >=")
+        raise Stay(node, "`is` or `in`", "compare numbers with ==, !=, <, <=, > or >=")
+
+
+def lower_comparison(operator_: ast.cmpop, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """One comparison of two numbers, exact between an int and a float."""
     name, swapped = _COMPARISONS[type(operator_)]
     if left.type is BOOL and right.type is BOOL and name in ("eq", "ne"):
         return op(f"{name}.bool", left, right)

@@ -107,9 +107,18 @@ def _assign(
     value = lower_expr(builder, value_node)
     single = len(targets) == 1
     if not single or isinstance(targets[0], ast.Tuple | ast.List):
-        value = builder.pin(value, len(builder.block), at(node))
+        value = builder.pin(value, len(builder.block), at(node), _bound_names(targets))
     for target in targets:
         _bind(builder, target, value, last_use=single)
+
+
+def _bound_names(targets: Sequence[ast.expr]) -> frozenset[str]:
+    return frozenset(
+        each.id
+        for target in targets
+        for each in ast.walk(target)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    )
 
 
 def _bind(builder: Builder, target: ast.expr, value: Value, last_use: bool = False) -> None:
@@ -118,7 +127,7 @@ def _bind(builder: Builder, target: ast.expr, value: Value, last_use: bool = Fal
             builder.bind(name, value, at(target), last_use)
         case ast.Tuple(elts=items) | ast.List(elts=items):
             if not isinstance(value, tuple) or len(items) != len(value):
-                raise Stay(target, f"unpacking a {describe(value)} into {len(items)} names")
+                raise Stay(target, f"unpacking {describe(value)} into {len(items)} names")
             for item, each in zip(items, value, strict=True):
                 _bind(builder, item, each)
         case ast.Subscript():

@@ -71,11 +71,17 @@ def rebuild(value: Value, new: Iterator[ir.Expr | BufferRef]) -> Value:
 
 
 def describe(value: Value) -> str:
-    """The value's Python type, for messages."""
+    """The value's Python type with an article, for messages."""
+    name = describe_type(value)
+    return f"an {name}" if name == "int" else f"a {name}"
+
+
+def describe_type(value: Value) -> str:
+    """The value's Python type."""
     names = {ir.Type.I64: "int", ir.Type.F64: "float", ir.Type.BOOL: "bool"}
     match value:
         case tuple():
-            return f"tuple[{', '.join(map(describe, value))}]"
+            return f"tuple[{', '.join(map(describe_type, value))}]"
         case BufferRef(_, element):
             return f"Buffer of {element.value}"
         case _:

@@ -109,6 +109,7 @@ class Effects:
     reads_globals: frozenset[str]
     """Dotted names of module variables read that are not constants."""
     writes_globals: frozenset[str]
+    """Also variables of the functions around, as `module.function.variable`."""
     performs_io: bool
     """Prints, reads files, asks the clock or a random generator."""
     calls_unknown: bool

@@ -20,6 +20,8 @@ from tests.golden import Case, Golden, cases
 
 CASES = sorted((Path(__file__).parent / "cases").glob("infer_*.txt"))
 
+STARS = {"rest": "*", "keywords": "**"}
+
 
 @pytest.fixture(scope="module")
 def library() -> Library:
@@ -49,8 +51,7 @@ def describe(facts: Facts) -> str:
         lines.append(f"class {name}: {shown}")
     for name, signature in facts.signatures.items():
         parameters = ", ".join(
-            f"{'*' * ('rest', 'keywords').index(each.kind) + '*' if each.kind in ('rest', 'keywords') else ''}"
-            f"{each.name}: {show(each.type)}"
+            f"{STARS.get(each.kind, '')}{each.name}: {show(each.type)}"
             for each in signature.parameters
         )
         lines.append(f"{name}({parameters}) -> {show(signature.result)}")

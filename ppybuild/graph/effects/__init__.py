@@ -52,6 +52,6 @@ def _run(walk: Walk) -> None:
 
 def _finish(facts: Facts, summaries: Mapping[str, Summary]) -> dict[str, Effects]:
     return {
-        name: summaries[name].effects(each.arg for each in parameters_of(function.node))
+        name: summaries[name].effects(name, [each.arg for each in parameters_of(function.node)])
         for name, function in facts.program.functions.items()
     }

@@ -51,15 +51,17 @@ class Summary:
         names = (self.writes, self.reads_globals, self.writes_globals, self.returned)
         return sum(map(len, names)) + len(self.stores) + self.io + self.unknown
 
-    def effects(self, parameters: Iterable[str]) -> Effects:
-        """The facts about the function, in terms of its own parameters."""
+    def effects(self, name: str, parameters: Iterable[str]) -> Effects:
+        """The facts about the function of this name, in terms of its own parameters."""
+        outer = name.rpartition(".<locals>.")[0]
         own = frozenset(parameters)
         elsewhere = {root for root in self.writes if root[0] in "^?"}
         return Effects(
             writes=own & self.writes,
             reads_globals=frozenset(self.reads_globals),
             writes_globals=frozenset(self.writes_globals)
-            | {root[1:] for root in self.writes if root[0] in "@^"},
+            | {root[1:] for root in self.writes if root[0] == "@"}
+            | {f"{outer}.{root[1:]}" for root in self.writes if root[0] == "^"},
             performs_io=self.io,
             calls_unknown=self.unknown or "?" in elsewhere,
             returned=own & self.returned,

@@ -170,6 +170,26 @@ _MUTATORS = {
 _MUTATING = frozenset(
     f"{owner}.{name}" for owner, names in _MUTATORS.items() for name in names.split()
 )
+COPYING = frozenset(
+    f"builtins.{name}"
+    for name in (
+        "list",
+        "tuple",
+        "set",
+        "frozenset",
+        "dict",
+        "sorted",
+        "reversed",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "bytes",
+        "bytearray",
+    )
+) | frozenset({"array.array", "list.copy", "dict.copy", "set.copy", "dict.keys"})
+"""What makes something new of what its arguments hold, and keeps nothing else of them."""
+
 _VALUE_OWNERS = frozenset(
     [
         "list",
@@ -327,6 +347,8 @@ def method_effects(name: str) -> External:
         return PURE
     if owner == "torch.Tensor":
         return _tensor_method(method)
+    if owner.partition(".")[0] in _IO_MODULES or owner.startswith("_io."):
+        return External(writes=frozenset({0}), io=True)
     return UNKNOWN_CALL
 
 

@@ -7,14 +7,16 @@ from collections.abc import Callable as Turn
 from collections.abc import Mapping, Sequence
 
 from ppybuild.graph.effects.summary import ANYWHERE, NOWHERE, Roots, Summary, may_share
-from ppybuild.graph.effects.tables import External, external_effects, method_effects
-from ppybuild.graph.lattice import members_of
-from ppybuild.graph.program import Facts, Function
+from ppybuild.graph.effects.tables import COPYING, external_effects, method_effects
+from ppybuild.graph.lattice import members_of, parts_of
+from ppybuild.graph.program import Callee, Facts, Function
 from ppybuild.graph.scopes import Scope, blocks_of, parameters_of, target_names
 from ppybuild.graph.types import (
     UNKNOWN,
+    Array,
     Callable,
     Class,
+    Collection,
     Instance,
     Method,
     Module,
@@ -311,7 +313,7 @@ class Walk:
                 owner = self.roots(node.value)
                 self.roots(node.slice)
                 self._special(node.value, "__getitem__", owner)
-                return self.inside(owner)
+                return self._item(node, owner)
             case ast.Call():
                 return self._call(node)
             case ast.IfExp():
@@ -395,6 +397,17 @@ class Walk:
         self._special(node.value, node.attr, owner, property_only=True)
         return self.inside(owner)
 
+    def _item(self, node: ast.Subscript, owner: Roots) -> Roots:
+        """An item is found inside; a slice of a list or array is new, its items are not."""
+        kind = self.type_of(node.value)
+        copied = isinstance(kind, Array) or (
+            isinstance(kind, Collection) and kind.kind == "list"
+        )
+        if isinstance(node.slice, ast.Slice) and copied:
+            items = any(map(may_share, parts_of(kind)))
+            return self._made(node, self.inside(owner) if items else NOWHERE)
+        return self.inside(owner)
+
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
     ) -> Roots:
@@ -444,9 +457,9 @@ class Walk:
         if callee.kind == "class":
             return self._construct(node, callee.name, everything)
         self._callbacks(node, callee.name, everything)
-        if callee.kind == "method":
-            return self._external(node, method_effects(callee.name), (receiver, *given))
-        return self._external(node, external_effects(callee.name), given)
+        return self._external(
+            node, callee, (receiver, *given) if callee.kind == "method" else given
+        )
 
     def _unknown_call(self, node: ast.Call, everything: Roots) -> Roots:
         kind = self.type_of(node.func)
@@ -456,7 +469,9 @@ class Walk:
         self.write(self.inside(everything))
         return self.inside(everything) | ANYWHERE
 
-    def _external(self, node: ast.Call, found: External, given: Sequence[Roots]) -> Roots:
+    def _external(self, node: ast.Call, callee: Callee, given: Sequence[Roots]) -> Roots:
+        name = callee.name
+        found = method_effects(name) if callee.kind == "method" else external_effects(name)
         self.summary.io = self.summary.io or found.io
         self.summary.unknown = self.summary.unknown or found.unknown
         for place, roots in enumerate(given):
@@ -476,6 +491,11 @@ class Walk:
                 self.write(given[0])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             self._backward()
+        if name in COPYING:
+            items = any(map(may_share, parts_of(self.type_of(node))))
+            return self._made(
+                node, self.inside(frozenset().union(*given)) if items else NOWHERE
+            )
         shared: set[str] = set()
         for place, roots in enumerate(given):
             if found.shares is None or place in found.shares:
@@ -586,7 +606,9 @@ class Walk:
             init = f"{ancestor}.__init__"
             if init in self.facts.program.functions:
                 bound = self._arguments(node, init, made)
-                bound[self.facts.program.functions[init].node.args.args[0].arg] = made
+                own = parameters_of(self.facts.program.functions[init].node)
+                if own:
+                    bound[own[0].arg] = made
                 self.apply(init, bound, everything)
                 break
         return made

@@ -81,8 +81,15 @@ def infer_call(visit: Visit, node: ast.expr) -> Type:
     visit.engine.callees.pop(node, None)
     members = [member for member in members_of(callee) if member != NONE]
     targets: set[Callee] = set()
-    found = join_all(_call(visit, member, given, targets) for member in members)
-    if len(targets) == 1 and len(members) == 1:
+    results: list[Type] = []
+    resolved = True
+    for member in members:
+        reached: set[Callee] = set()
+        results.append(_call(visit, member, given, reached))
+        resolved = resolved and bool(reached)
+        targets |= reached
+    found = join_all(results)
+    if resolved and len(targets) == 1:
         visit.engine.callees[node] = targets.pop()
     visit.forget_none()
     return found

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ppybuild.emit.loops.ir import Function
-from ppybuild.emit.loops.passes import eliminate, reuse, save, strength, version
+from ppybuild.emit.loops.passes import dead, eliminate, jam, reuse, save, strength, version
 
 FunctionPass = Callable[[Function], Function]
 
-PIPELINE: Mapping[str, FunctionPass] = {
-    "reuse": reuse.run,
-    "eliminate": eliminate.run,
-    "version": version.run,
-    "strength": strength.run,
-}
+PIPELINE: tuple[FunctionPass, ...] = (
+    reuse.run,
+    dead.run,
+    eliminate.run,
+    version.run,
+    strength.run,
+    jam.run,
+    reuse.run,
+    dead.run,
+)
 """Each looks at one function alone. `save` comes last, and sees the calls between them."""
 
 
@@ -25,6 +29,6 @@ def optimise(functions: Mapping[str, Function]) -> Mapping[str, Function]:
 
 
 def optimise_one(function: Function) -> Function:
-    for apply in PIPELINE.values():
+    for apply in PIPELINE:
         function = apply(function)
     return function

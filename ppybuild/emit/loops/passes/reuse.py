@@ -7,7 +7,7 @@
     value = mul.f64(a[t1], a[t3])
 
 A check that has succeeded with the same operands succeeds again, with the same result.
-Total expressions are left to the C compiler. Variables that nothing reads are removed.
+Total expressions are left to the C compiler. `dead` removes the copies left behind.
 
 Keeps: values, order of evaluation, every failure that can happen. Needs: nothing.
 Guards: repeated ones removed.
@@ -29,7 +29,7 @@ Key = tuple[str, tuple[ir.Expr, ...]]
 def run(function: ir.Function) -> ir.Function:
     types = {each.name: each.type for each in scalars(function.parameters)}
     types |= function.locals
-    return without_dead(replace(function, body=_block(function.body, _Known(types))))
+    return replace(function, body=_block(function.body, _Known(types)))
 
 
 @dataclass(slots=True)
@@ -137,27 +137,3 @@ def _checked(
     if not any(target in tree.variables(arg) for arg in key[1]):
         known.results[key] = target
     return statement
-
-
-def without_dead(function: ir.Function) -> ir.Function:
-    """Without assignments to variables that nothing reads, and without unused locals."""
-    body = function.body
-    while True:
-        read = frozenset(
-            part.name for part in tree.expressions(body) if isinstance(part, ir.Var)
-        )
-        smaller = _drop(body, read)
-        if smaller == body:
-            break
-        body = smaller
-    used = read | tree.assigned(body)
-    kept = tuple(local for local in function.locals if local[0] in used)
-    return replace(function, body=body, locals=kept)
-
-
-def _drop(block: ir.Block, read: frozenset[str]) -> ir.Block:
-    return tuple(
-        tree.map_blocks(statement, lambda inner: _drop(inner, read))
-        for statement in block
-        if not (isinstance(statement, ir.Assign) and statement.target not in read)
-    )

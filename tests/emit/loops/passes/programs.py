@@ -85,7 +85,9 @@ def stencil(a: Buffer[float], out: Buffer[float], h: int, w: int) -> None:
             out[at] = 0.25 * (a[at - 1] + a[at + 1] + a[at - w] + a[at + w])
 """,
     "matmul": """
-def matmul(a: Buffer[float], b: Buffer[float], c: Buffer[float], n: int, m: int, k: int) -> None:
+def matmul(
+    a: Buffer[float], b: Buffer[float], c: Buffer[float], n: int, m: int, k: int
+) -> None:
     for i in range(n):
         for j in range(m):
             total = 0.0

@@ -42,7 +42,7 @@ def libraries() -> dict[str, Kernels]:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_same_as_python(name: str, libraries: dict[str, Kernels]) -> None:
-    namespace: dict[str, Any] = {"math": math, "Buffer": dict(float=0)}
+    namespace: dict[str, Any] = {"math": math}
     exec("from __future__ import annotations\n" + SOURCES[name], namespace)
     function = libraries["after"].functions[name]
     taken = 0
@@ -56,7 +56,7 @@ def test_same_as_python(name: str, libraries: dict[str, Kernels]) -> None:
 
 
 Inputs = tuple[bytes, str, tuple[Any, ...]]
-"""Memory, its typecode, and arguments: a scalar, or the first element and length of a buffer."""
+"""Memory, its typecode, and arguments: a scalar, or a buffer's first element and length."""
 
 
 def _inputs(function: ir.Function, chance: random.Random) -> Iterator[Inputs]:

@@ -1,0 +1,303 @@
+"""Run the part of a row that depends on no other row for four rows at once.
+
+    for row in range(0, rows, 1):      →    whole = rows - rows % 4
+        s = 0.0                             for block in range(0, whole, 4):
+        for i in range(0, cols, 1):             s_1 = 0.0 ... s_4 = 0.0
+            s = s + a[row*cols + i]             for i in range(0, cols, 1):
+        total = total + s                           s_1 = s_1 + a[block*cols + i]
+                                                    ... s_4 = s_4 + a[(block + 3)*cols + i]
+                                                for row in range(block, block + 4, 1):
+                                                    s = s_1 if row == block else ...
+                                                    total = total + s
+                                            for row in range(whole, rows, 1):
+                                                (the row as it was)
+
+A sum in source order waits for each addition; four of them, of four rows, wait together,
+and the C compiler may keep them in the lanes of a vector. Each keeps its own order, so the
+bits are the same. What follows in the row, and carries something from row to row, runs row
+by row as before.
+
+The front part of a row stores nothing, cannot fail, reads no variable of the row before,
+and its inner loops run over the same range in every row. It reads only memory that the
+rest of the row does not write; a condition before the loop finds out.
+
+Keeps: values, order of evaluation within a row, every failure. Needs: a loop without
+checks. Guards: none added; buffers that share memory take the body without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.passes import tree
+
+ROWS = 4
+I64, BOOL = ir.Type.I64, ir.Type.BOOL
+
+
+def run(function: ir.Function) -> ir.Function:
+    rewriting = _Rewriting(function)
+    body = rewriting.block(function.body)
+    return replace(rewriting.function, body=body)
+
+
+@dataclass(slots=True)
+class _Rewriting:
+    function: ir.Function
+
+    def block(self, block: ir.Block) -> ir.Block:
+        return tuple(self.statement(statement) for statement in block)
+
+    def statement(self, statement: ir.Statement) -> ir.Statement:
+        match statement:
+            case ir.Versioned(fast=(ir.For() as loop,), condition=condition):
+                found = self.jam(loop, statement)
+                if found is not None:
+                    apart, jammed = found
+                    both = reduce(_and, apart, condition)
+                    return replace(statement, condition=both, fast=jammed)
+            case ir.For():
+                found = self.jam(statement, statement)
+                if found is not None:
+                    apart, jammed = found
+                    if not apart:
+                        return ir.If(ir.Const(True, BOOL), jammed, (), statement.location)
+                    condition = reduce(_and, apart)
+                    return ir.Versioned(condition, jammed, (statement,), statement.location)
+            case _:
+                pass
+        return tree.map_blocks(statement, self.block)
+
+    def jam(self, loop: ir.For, around: ir.Statement) -> tuple[list[ir.Expr], ir.Block] | None:
+        """The condition that buffers are apart, in parts, and what to run under it.
+
+        `around` is the statement of the function that will be replaced.
+        """
+        front = _front(loop)
+        if front is None:
+            return None
+        rest = loop.body[len(front) :]
+        reads = {part.buffer for part in tree.expressions(front) if isinstance(part, ir.Load)}
+        writes = {one.buffer for one in tree.statements(rest) if isinstance(one, ir.Store)}
+        if reads & writes:
+            return None
+        apart: list[ir.Expr] = [
+            ir.Disjoint(read, write) for read in sorted(reads) for write in sorted(writes)
+        ]
+        after = _reads(self.function.body, around)
+        return apart, self.rewrite(loop, front, rest, after | _reads(rest))
+
+    def local(self, stem: str, type: ir.Type) -> str:
+        self.function, name = tree.fresh(self.function, stem, type)
+        return name
+
+    def rewrite(
+        self, loop: ir.For, front: ir.Block, rest: ir.Block, read: frozenset[str]
+    ) -> ir.Block:
+        at = loop.location
+        whole, block = self.local("whole", I64), self.local("block", I64)
+        most = ir.Var(whole, I64)
+        over = ir.Op("rem.i64", (most, ir.Const(ROWS, I64)), I64)
+        counted = (
+            ir.Assign(whole, ir.Op("max.i64", (loop.stop, loop.start), I64), at),
+            ir.Assign(whole, ir.Op("sub.i64", (most, over), I64), at),
+        )
+        cheap = _cheap(loop, front)
+        kept = tuple(statement for statement in front if statement in cheap)
+        types = dict(self.function.locals)
+        shared = frozenset(
+            one.target for one in tree.statements(front) if isinstance(one, ir.For)
+        )
+        own = sorted(tree.assigned(front) - shared)
+        lanes = [{name: self.local(name, types[name]) for name in own} for _ in range(ROWS)]
+        rows = [_plus(ir.Var(block, I64), number) for number in range(ROWS)]
+        jammed = _jam(front, lanes, loop.target, rows)
+        again = {name for statement in kept for name in tree.own_targets(statement)}
+        picks = tuple(
+            ir.Assign(name, _pick(name, types[name], lanes, loop.target, rows), at)
+            for name in own
+            if name in read - again
+        )
+        row_loop = replace(
+            loop,
+            start=rows[0],
+            stop=_plus(ir.Var(block, I64), ROWS),
+            body=(*kept, *picks, *rest),
+        )
+        step = ir.Const(ROWS, I64)
+        blocks = ir.For(
+            block, loop.start, ir.Var(whole, I64), step, (*jammed, row_loop), (), at
+        )
+        remainder = replace(loop, start=ir.Var(whole, I64))
+        return (*counted, blocks, remainder)
+
+
+def _and(one: ir.Expr, two: ir.Expr) -> ir.Expr:
+    return ir.Op("and", (one, two), BOOL)
+
+
+def _plus(value: ir.Expr, number: int) -> ir.Expr:
+    return ir.Op("add.i64", (value, ir.Const(number, I64)), I64) if number else value
+
+
+# What may be jammed
+
+
+def _front(loop: ir.For) -> ir.Block | None:
+    """The longest front of a loop's body that can run for several rows first, if it sums."""
+    counts_up = loop.step == ir.Const(1, I64) and loop.start == ir.Const(0, I64)
+    if not counts_up or loop.orelse or loop.target in tree.assigned(loop.body):
+        return None
+    if not all(_stays(statement) for statement in tree.statements(loop.body)):
+        return None
+    changed = tree.assigned(loop.body)
+    length = 0
+    bound: frozenset[str] = frozenset()
+    for statement in loop.body:
+        if not _independent(statement):
+            break
+        after = _bound_after(statement, bound, changed)
+        if after is None:
+            break
+        bound = after
+        length += 1
+    front = loop.body[:length]
+    while front and not isinstance(front[-1], ir.For | ir.Assign):
+        front = front[:-1]
+    return front if any(_sums(statement) for statement in front) else None
+
+
+def _stays(statement: ir.Statement) -> bool:
+    """Whether control goes on to the next statement, and nothing can fail."""
+    return isinstance(statement, ir.Assign | ir.Store | ir.For | ir.If)
+
+
+def _independent(statement: ir.Statement) -> bool:
+    return all(
+        isinstance(one, ir.Assign | ir.For | ir.If) for one in tree.statements((statement,))
+    )
+
+
+def _sums(statement: ir.Statement) -> bool:
+    """Whether this is a loop in which a float waits for its own last value, and no loops."""
+    return isinstance(statement, ir.For) and any(
+        isinstance(one, ir.Assign)
+        and one.value.type is ir.Type.F64
+        and one.target in tree.variables(one.value)
+        for one in tree.statements(statement.body)
+    )
+
+
+def _bound_after(
+    statement: ir.Statement, bound: frozenset[str], changed: frozenset[str]
+) -> frozenset[str] | None:
+    """The variables surely bound in this row after a statement; None where it may read one
+    that is bound elsewhere in the loop, so that the value may be another row's."""
+    for expression in tree.own_expressions(statement):
+        if (tree.variables(expression) & changed) - bound:
+            return None
+    match statement:
+        case ir.Assign(target=target):
+            return bound | {target}
+        case ir.For(target=target, start=start, stop=stop, step=step, body=body, orelse=orelse):
+            ranged = tree.variables(start) | tree.variables(stop) | tree.variables(step)
+            loads = any(
+                isinstance(part, ir.Load)
+                for whole in (start, stop, step)
+                for part in tree.parts(whole)
+            )
+            inside = _block_bound(body, bound | {target}, changed)
+            # The same range in every row: nothing that the row computes is in it.
+            if ranged & changed or loads or orelse or inside is None:
+                return None
+            return None if target in tree.assigned(body) else bound
+        case ir.If(then=then, orelse=orelse):
+            one, two = _block_bound(then, bound, changed), _block_bound(orelse, bound, changed)
+            return None if one is None or two is None else one & two
+        case _:
+            return None
+
+
+def _block_bound(
+    block: ir.Block, bound: frozenset[str], changed: frozenset[str]
+) -> frozenset[str] | None:
+    for statement in block:
+        after = _bound_after(statement, bound, changed)
+        if after is None:
+            return None
+        bound = after
+    return bound
+
+
+def _cheap(loop: ir.For, front: ir.Block) -> list[ir.Statement]:
+    """Assignments better done again for each row: of the row's number and invariants."""
+    known = {loop.target}
+    inner = tree.assigned(front)
+    again: list[ir.Statement] = []
+    counts: dict[str, int] = {}
+    for one in tree.statements(front):
+        for name in tree.own_targets(one):
+            counts[name] = counts.get(name, 0) + 1
+    for statement in front:
+        if not isinstance(statement, ir.Assign) or statement.value.type is not I64:
+            continue
+        reads = tree.variables(statement.value)
+        if any(isinstance(part, ir.Load) for part in tree.parts(statement.value)):
+            continue
+        if not (reads & inner) - known and counts[statement.target] == 1:
+            known.add(statement.target)
+            again.append(statement)
+    return again
+
+
+# Jamming
+
+
+def _jam(
+    block: ir.Block, lanes: list[dict[str, str]], target: str, rows: list[ir.Expr]
+) -> ir.Block:
+    """The block for every lane: statement by statement, an inner loop once for all."""
+    result: list[ir.Statement] = []
+    for statement in block:
+        if isinstance(statement, ir.For):
+            result.append(replace(statement, body=_jam(statement.body, lanes, target, rows)))
+            continue
+        for names, row in zip(lanes, rows, strict=True):
+            (renamed,) = tree.rename((statement,), names)
+            result.append(_with_row(renamed, target, row))
+    return tuple(result)
+
+
+def _with_row(statement: ir.Statement, target: str, row: ir.Expr) -> ir.Statement:
+    def change(part: ir.Expr) -> ir.Expr:
+        return row if isinstance(part, ir.Var) and part.name == target else part
+
+    statement = tree.map_own(statement, lambda whole: tree.rewrite(whole, change))
+    return tree.map_blocks(
+        statement, lambda inner: tuple(_with_row(one, target, row) for one in inner)
+    )
+
+
+def _pick(
+    name: str, type: ir.Type, lanes: list[dict[str, str]], target: str, rows: list[ir.Expr]
+) -> ir.Expr:
+    """The lane of the row."""
+    found: ir.Expr = ir.Var(lanes[-1][name], type)
+    for names, row in reversed(list(zip(lanes[:-1], rows[:-1], strict=True))):
+        here = ir.Op("eq.i64", (ir.Var(target, I64), row), BOOL)
+        found = ir.Select(here, ir.Var(names[name], type), found, type)
+    return found
+
+
+def _reads(block: ir.Block, left_out: ir.Statement | None = None) -> frozenset[str]:
+    """The variables that a block reads, but for one statement in it."""
+    found: set[str] = set()
+    for statement in block:
+        if statement is not left_out:
+            for whole in tree.own_expressions(statement):
+                found |= tree.variables(whole)
+            for inner in tree.blocks(statement):
+                found |= _reads(inner, left_out)
+    return frozenset(found)

@@ -69,6 +69,9 @@ def command(
         for result in results:
             state = "built" if result.reason else "up to date"
             click.echo(f"{result.entry}: {state}, {shown(result.launcher)}")
+        errors = max((result.errors for result in results), default=0)
+        if errors:
+            click.echo(f"{counted(errors, 'error')}: ppybuild check", err=True)
         if told and not remarks:
             click.echo(f"{counted(len(told), 'remark')}: ppybuild check --remarks", err=True)
 

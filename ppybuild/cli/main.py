@@ -55,7 +55,8 @@ native regions, and the program gives the answers that plain Python gives.
 \b
 First steps, in the folder of a program:
   ppybuild init              write a ppy.toml from what is there
-  ppybuild check             what is wrong with the program
+  ppybuild convert           give it types, if it has none
+  ppybuild check             what is wrong with it
   ppybuild run ENTRY         build what changed, then run it
 
 \b

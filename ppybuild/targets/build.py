@@ -57,6 +57,8 @@ class Result:
     """Why it had to be built; "" where nothing had changed."""
     remarks: tuple[Diagnostic, ...] = ()
     """Of this build; none where nothing was built."""
+    errors: int = 0
+    """Findings of this build's analysis, over the whole program, that do not stop it."""
 
     @property
     def launcher(self) -> Path:
@@ -86,7 +88,7 @@ def build(
         inputs = _inputs(manifest, names, device)
         reasons = _reasons(manifest, names, device, inputs)
         if not any(reasons.values()):
-            return tuple(_result(manifest, name, device) for name in names)
+            return tuple(_unchanged(manifest, name, device) for name in names)
         folder.create(manifest.build.dir)
         with locked(folder.marker(manifest.build.dir), report.waiting) as lock:
             return _build_locked(manifest, names, device, options, report, lock)
@@ -142,14 +144,8 @@ def _reasons(
     }
 
 
-def _result(
-    manifest: Manifest,
-    name: str,
-    device: str,
-    reason: str = "",
-    remarks: tuple[Diagnostic, ...] = (),
-) -> Result:
-    return Result(name, folder.bundle_place(manifest.build.dir, device, name), reason, remarks)
+def _unchanged(manifest: Manifest, name: str, device: str) -> Result:
+    return Result(name, folder.bundle_place(manifest.build.dir, device, name), "")
 
 
 def _build_locked(
@@ -161,8 +157,7 @@ def _build_locked(
     lock: int,
 ) -> tuple[Result, ...]:
     """As `build`, once no other build runs; what that one did is not done again."""
-    told: dict[str, str] = {}
-    remarks: dict[str, tuple[Diagnostic, ...]] = {}
+    results = {name: _unchanged(manifest, name, device) for name in names}
     for _ in range(_ATTEMPTS):
         inputs = _inputs(manifest, names, device)
         reasons = _reasons(manifest, names, device, inputs)
@@ -171,18 +166,20 @@ def _build_locked(
             break
         for name in stale:
             report.stale(name, reasons[name])
-            told.setdefault(name, reasons[name])
         program, facts = _analyse(manifest, stale)
+        diagnostics = {*program.diagnostics, *facts.diagnostics}
         for name in stale:
             job = _Job(manifest, name, device, options, report, lock)
-            remarks[name] = job.run(program, facts)
-            bundle = folder.bundle_place(manifest.build.dir, device, name)
+            remarks = job.run(program, facts)
             stamp = folder.stamp_place(manifest.build.dir, device, name)
-            write_stamp(stamp, inputs[name], bundle)
-    return tuple(
-        _result(manifest, name, device, told.get(name, ""), remarks.get(name, ()))
-        for name in names
-    )
+            write_stamp(stamp, inputs[name], results[name].bundle)
+            results[name] = replace(
+                results[name],
+                reason=results[name].reason or reasons[name],
+                remarks=remarks,
+                errors=sum(CODES[found.code].severity == "error" for found in diagnostics),
+            )
+    return tuple(results.values())
 
 
 def _analyse(manifest: Manifest, names: Sequence[str]) -> tuple[Program, Facts]:

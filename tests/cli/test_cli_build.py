@@ -156,7 +156,50 @@ def test_an_exception_is_the_programs(tmp_path: Path) -> None:
     assert "line 2" in done.stderr
 
 
-def test_a_terminal_sees_one_line_that_changes(tmp_path: Path) -> None:
+def test_findings_do_not_stop_a_build_and_are_counted(tmp_path: Path) -> None:
+    program = "try:\n    import sys.gone\nexcept ImportError:\n    print('caught')\n"
+    wrong = "import main\nfrom main import nothing\n"
+    write(tmp_path, {"ppy.toml": "[entry.main]\n", "main.py": program, "wrong.py": wrong})
+    done = ppybuild(tmp_path, "build")
+    assert done.returncode == 0
+    assert "1 error: ppybuild check" in done.stderr
+    assert ppybuild(tmp_path, "run", "main").stdout == "caught\n"
+
+
+def test_an_interrupted_build_leaves_no_bundle(tmp_path: Path) -> None:
+    gates = tmp_path / "gates"
+    gates.mkdir()
+    os.mkfifo(gates / "reached")
+    os.mkfifo(gates / "gate")
+    compiler = gates / "cc"
+    compiler.write_text(
+        f'#!/bin/sh\ncase "$*" in *" -c "*) echo here > "{gates}/reached"\n'
+        f'read -r word < "{gates}/gate";; esac\nexec gcc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    project = tmp_path / "project"
+    write(project, {"ppy.toml": "[entry.main]\n", "main.ppy": LOOP})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ppybuild", "build", "--jobs", "1"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CC": str(compiler)},
+        start_new_session=True,
+    )
+    assert (gates / "reached").read_text() == "here\n"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does for Ctrl-C
+    out, said = process.communicate()
+    assert process.returncode == 130
+    assert out == ""
+    assert said.endswith("ppybuild: interrupted\n")
+    assert "Traceback" not in said
+    assert not (project / "build" / "cpu").exists()
+    assert ppybuild(project, "run", "main").stdout == "285 True False\n"
+
+
+def test_colour_on_a_terminal(tmp_path: Path) -> None:
     write(tmp_path, PLAIN)
     leader, follower = pty.openpty()
     process = subprocess.Popen(

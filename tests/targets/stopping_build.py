@@ -31,7 +31,8 @@ def main(folder: Path, module: str, function: str) -> None:
     fake = types.ModuleType("ppybuild.targets.emitting")
     fake.__dict__["emit_entry"] = lambda *_: emission(extension())
     sys.modules[fake.__name__] = fake
-    building._analyse = lambda manifest, _: (read(manifest), None)  # type: ignore[assignment, return-value]
+    facts: Any = types.SimpleNamespace(diagnostics=())
+    building._analyse = lambda manifest, _: (read(manifest), facts)
     if function != "-":
         owner: Any = importlib.import_module(module)
         *path, last = function.split(".")

@@ -72,7 +72,7 @@ def emits(monkeypatch: pytest.MonkeyPatch) -> Emit:
     def analyse(manifest: Manifest, names: Any) -> tuple[Any, Any]:
         program = read(manifest)
         building._check_entries(manifest, program, names)
-        return program, None
+        return program, types.SimpleNamespace(diagnostics=())
 
     monkeypatch.setattr(building, "_analyse", analyse)
 

@@ -190,9 +190,9 @@ class Resolver:
         match node:
             case ast.Name(id=name):
                 found = self.resolve(module, name)
-                if found is None or (found.kind == "unknown" and module != "builtins"):
-                    builtin = self.resolve("builtins", name)
-                    found = builtin if found is None else found
+                if found is None or found.kind == "unknown":
+                    # What the module itself does not bind is the built-in.
+                    found = self.resolve("builtins", name) or found
                 return found or UNKNOWN_DEFINITION
             case ast.Attribute(value=value, attr=attribute):
                 owner = self.resolve_expression(module, value)

@@ -1,6 +1,6 @@
 """Run the part of a row that depends on no other row for four rows at once.
 
-    for row in range(0, rows, 1):      →    whole = rows - rows % 4
+    for row in range(0, rows, 1):      →    whole = rows - 1 - (rows - 1) % 4
         s = 0.0                             for block in range(0, whole, 4):
         for i in range(0, cols, 1):             s_1 = 0.0 ... s_4 = 0.0
             s = s + a[row*cols + i]             for i in range(0, cols, 1):
@@ -22,7 +22,8 @@ and its inner loops run over the same range in every row. It reads only memory t
 rest of the row does not write; a condition before the loop finds out.
 
 Keeps: values, order of evaluation within a row, every failure. Needs: a loop without
-checks. Guards: none added; buffers that share memory take the body without it.
+checks. Guards: none added; buffers that share memory take the body without it. The last row
+is always one of those that run as they were, so that it leaves the variables as it should.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ from functools import reduce
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.passes import tree
+from ppybuild.emit.loops.verify import scalars
 
 ROWS = 4
+Live = frozenset[str]
 I64, BOOL = ir.Type.I64, ir.Type.BOOL
 
 
@@ -48,27 +51,27 @@ class _Rewriting:
     function: ir.Function
 
     def block(self, block: ir.Block) -> ir.Block:
-        return tuple(self.statement(statement) for statement in block)
+        return tuple(new for statement in block for new in self.statement(statement))
 
-    def statement(self, statement: ir.Statement) -> ir.Statement:
+    def statement(self, statement: ir.Statement) -> ir.Block:
         match statement:
             case ir.Versioned(fast=(ir.For() as loop,), condition=condition):
                 found = self.jam(loop, statement)
                 if found is not None:
                     apart, jammed = found
                     both = reduce(_and, apart, condition)
-                    return replace(statement, condition=both, fast=jammed)
+                    return (replace(statement, condition=both, fast=jammed),)
             case ir.For():
                 found = self.jam(statement, statement)
                 if found is not None:
                     apart, jammed = found
                     if not apart:
-                        return ir.If(ir.Const(True, BOOL), jammed, (), statement.location)
+                        return jammed
                     condition = reduce(_and, apart)
-                    return ir.Versioned(condition, jammed, (statement,), statement.location)
+                    return (ir.Versioned(condition, jammed, (statement,), statement.location),)
             case _:
                 pass
-        return tree.map_blocks(statement, self.block)
+        return (tree.map_blocks(statement, self.block),)
 
     def jam(self, loop: ir.For, around: ir.Statement) -> tuple[list[ir.Expr], ir.Block] | None:
         """The condition that buffers are apart, in parts, and what to run under it.
@@ -86,32 +89,36 @@ class _Rewriting:
         apart: list[ir.Expr] = [
             ir.Disjoint(read, write) for read in sorted(reads) for write in sorted(writes)
         ]
-        after = _reads(self.function.body, around)
-        return apart, self.rewrite(loop, front, rest, after | _reads(rest))
+        lasting = _reads(self.function.body, around) & tree.assigned(front)
+        if not lasting <= _exposed(front, frozenset(), loops_run=True)[1]:
+            return None
+        return apart, self.rewrite(loop, front, rest)
 
     def local(self, stem: str, type: ir.Type) -> str:
         self.function, name = tree.fresh(self.function, stem, type)
         return name
 
-    def rewrite(
-        self, loop: ir.For, front: ir.Block, rest: ir.Block, read: frozenset[str]
-    ) -> ir.Block:
+    def rewrite(self, loop: ir.For, front: ir.Block, rest: ir.Block) -> ir.Block:
         at = loop.location
         whole, block = self.local("whole", I64), self.local("block", I64)
-        most = ir.Var(whole, I64)
+        most, one = ir.Var(whole, I64), ir.Const(1, I64)
         over = ir.Op("rem.i64", (most, ir.Const(ROWS, I64)), I64)
         counted = (
-            ir.Assign(whole, ir.Op("max.i64", (loop.stop, loop.start), I64), at),
+            ir.Assign(whole, ir.Op("max.i64", (loop.stop, one), I64), at),
+            ir.Assign(whole, ir.Op("sub.i64", (most, one), I64), at),
             ir.Assign(whole, ir.Op("sub.i64", (most, over), I64), at),
         )
         cheap = _cheap(loop, front)
         kept = tuple(statement for statement in front if statement in cheap)
-        types = dict(self.function.locals)
-        shared = frozenset(
-            one.target for one in tree.statements(front) if isinstance(one, ir.For)
-        )
-        own = sorted(tree.assigned(front) - shared)
-        lanes = [{name: self.local(name, types[name]) for name in own} for _ in range(ROWS)]
+        types = {each.name: each.type for each in scalars(self.function.parameters)}
+        types |= self.function.locals
+        counters = {one.target for one in tree.statements(front) if isinstance(one, ir.For)}
+        shared = {name: self.local(name, types[name]) for name in sorted(counters)}
+        own = sorted(tree.assigned(front) - counters)
+        lanes = [
+            shared | {name: self.local(name, types[name]) for name in own} for _ in range(ROWS)
+        ]
+        read = _exposed(rest, frozenset())[0]
         rows = [_plus(ir.Var(block, I64), number) for number in range(ROWS)]
         jammed = _jam(front, lanes, loop.target, rows)
         again = {name for statement in kept for name in tree.own_targets(statement)}
@@ -152,21 +159,20 @@ def _front(loop: ir.For) -> ir.Block | None:
         return None
     if not all(_stays(statement) for statement in tree.statements(loop.body)):
         return None
-    changed = tree.assigned(loop.body)
+    changed = tree.assigned(loop.body) | {loop.target}
     length = 0
-    bound: frozenset[str] = frozenset()
+    bound: Live = frozenset((loop.target,))
     for statement in loop.body:
-        if not _independent(statement):
-            break
-        after = _bound_after(statement, bound, changed)
+        after = _bound_after(statement, bound, changed) if _independent(statement) else None
         if after is None:
             break
         bound = after
         length += 1
     front = loop.body[:length]
-    while front and not isinstance(front[-1], ir.For | ir.Assign):
-        front = front[:-1]
-    return front if any(_sums(statement) for statement in front) else None
+    if not any(_sums(statement) for statement in front):
+        return None
+    needed = _exposed(loop.body[length:], frozenset())[0] & tree.assigned(front)
+    return front if needed <= bound else None
 
 
 def _stays(statement: ir.Statement) -> bool:
@@ -190,9 +196,7 @@ def _sums(statement: ir.Statement) -> bool:
     )
 
 
-def _bound_after(
-    statement: ir.Statement, bound: frozenset[str], changed: frozenset[str]
-) -> frozenset[str] | None:
+def _bound_after(statement: ir.Statement, bound: Live, changed: Live) -> Live | None:
     """The variables surely bound in this row after a statement; None where it may read one
     that is bound elsewhere in the loop, so that the value may be another row's."""
     for expression in tree.own_expressions(statement):
@@ -220,9 +224,7 @@ def _bound_after(
             return None
 
 
-def _block_bound(
-    block: ir.Block, bound: frozenset[str], changed: frozenset[str]
-) -> frozenset[str] | None:
+def _block_bound(block: ir.Block, bound: Live, changed: Live) -> Live | None:
     for statement in block:
         after = _bound_after(statement, bound, changed)
         if after is None:
@@ -262,7 +264,8 @@ def _jam(
     result: list[ir.Statement] = []
     for statement in block:
         if isinstance(statement, ir.For):
-            result.append(replace(statement, body=_jam(statement.body, lanes, target, rows)))
+            body = _jam(statement.body, lanes, target, rows)
+            result.append(replace(statement, target=lanes[0][statement.target], body=body))
             continue
         for names, row in zip(lanes, rows, strict=True):
             (renamed,) = tree.rename((statement,), names)
@@ -291,7 +294,28 @@ def _pick(
     return found
 
 
-def _reads(block: ir.Block, left_out: ir.Statement | None = None) -> frozenset[str]:
+def _exposed(block: ir.Block, bound: Live, loops_run: bool = False) -> tuple[Live, Live]:
+    """The variables that a block reads before it has surely bound them, and those that it
+    has surely bound; `loops_run` supposes that every loop has a turn."""
+    found: Live = frozenset()
+    for statement in block:
+        for whole in tree.own_expressions(statement):
+            found |= tree.variables(whole) - bound
+        match statement:
+            case ir.If(then=then, orelse=orelse):
+                one, two = (_exposed(side, bound, loops_run) for side in (then, orelse))
+                found |= one[0] | two[0]
+                bound |= one[1] & two[1]
+            case ir.For(target=target, body=body):
+                reads, inside = _exposed(body, bound | {target}, loops_run)
+                found |= reads
+                bound = inside if loops_run else bound
+            case _:
+                bound |= frozenset(tree.own_targets(statement))
+    return found, bound
+
+
+def _reads(block: ir.Block, left_out: ir.Statement | None = None) -> Live:
     """The variables that a block reads, but for one statement in it."""
     found: set[str] = set()
     for statement in block:

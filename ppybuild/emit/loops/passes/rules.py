@@ -300,11 +300,13 @@ def increments(body: ir.Block, types: Mapping[str, ir.Type]) -> Iterator[tuple[s
     )
     added: dict[str, list[int]] = {}
     spoiled: set[str] = set(inner)
-    for statement in tree.statements(body):
+    for before, statement in _with_previous(body):
         for target in tree.own_targets(statement):
             if types[target] is not ir.Type.I64:
                 continue
             step = _increment(statement, target)
+            if step is None and before is not None:
+                step = _increment_of_copy(before, statement, target)
             if step is None:
                 spoiled.add(target)
             else:
@@ -312,6 +314,27 @@ def increments(body: ir.Block, types: Mapping[str, ir.Type]) -> Iterator[tuple[s
     for name, steps in sorted(added.items()):
         if name not in spoiled:
             yield name, sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
+
+
+def _with_previous(block: ir.Block) -> Iterator[tuple[ir.Statement | None, ir.Statement]]:
+    """Every statement in a block, with the one right before it in the same block."""
+    before = None
+    for statement in block:
+        yield before, statement
+        before = statement
+        for inner in tree.blocks(statement):
+            yield from _with_previous(inner)
+
+
+def _increment_of_copy(
+    before: ir.Statement, statement: ir.Statement, target: str
+) -> int | None:
+    """`t = count + 1`, and right after it `count = t`."""
+    match statement:
+        case ir.Assign(value=ir.Var(name=copied)) if tree.own_targets(before) == (copied,):
+            return _increment(before, target)
+        case _:
+            return None
 
 
 def _increment(statement: ir.Statement, target: str) -> int | None:

@@ -32,6 +32,7 @@ from ppybuild.emit.loops.ir import (
     Versioned,
     While,
 )
+from ppybuild.emit.loops.verify import flat_parameters
 
 
 def operands(expression: Expr) -> tuple[Expr, ...]:
@@ -220,7 +221,8 @@ def rename(block: Block, names: dict[str, str]) -> Block:
 
 def fresh(function: Function, stem: str, type: Type) -> tuple[Function, str]:
     """The function with one more local, and the local's name: `stem_1`, `stem_2`, ..."""
-    taken = {name for name, _ in function.locals} | {p.name for p in function.parameters}
+    taken = {name for name, _ in function.locals}
+    taken |= {parameter.name for parameter in flat_parameters(function.parameters)}
     number = 1
     while f"{stem}_{number}" in taken:
         number += 1

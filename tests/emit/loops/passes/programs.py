@@ -192,4 +192,63 @@ def triangle(a: Buffer[float], n: int) -> float:
         total *= 0.5
     return total
 """,
+    "carried": """
+def carried(a: Buffer[float], out: Buffer[float], rows: int, cols: int) -> float:
+    best = 0.0
+    x = 0.0
+    for row in range(rows):
+        s = 0.0
+        for i in range(cols):
+            x = a[row * cols + i]
+            s += x
+        if s > 1.0:
+            best = s
+        out[row] = best + x
+    return best
+""",
+    "counters": """
+def counters(a: Buffer[float], out: Buffer[float], rows: int, cols: int) -> float:
+    i = 7
+    x = 0.5
+    t = 0.0
+    for row in range(rows):
+        s = 0.0
+        for i in range(cols):
+            x = a[row * cols + i]
+            s += x
+        out[row] = s
+        for k in range(3):
+            t = t * 0.5 + s
+    return x + i + t
+""",
+    "read_later": """
+def read_later(a: Buffer[float], out: Buffer[float], rows: int, cols: int) -> float:
+    i = 7
+    for row in range(rows):
+        s = 0.0
+        for i in range(cols):
+            s += a[row * cols + i]
+        out[row] = s + i
+        if s > 0.5:
+            i = 100
+    return out[0] + i
+""",
+    "triangle_sums": """
+def triangle_sums(a: Buffer[float], out: Buffer[float], rows: int) -> None:
+    for row in range(rows):
+        s = 0.0
+        for i in range(row):
+            s += a[i]
+        out[row] = s
+""",
+    "only_sums": """
+def only_sums(a: Buffer[float], rows: int, cols: int) -> float:
+    total = 1.0
+    for row in range(rows):
+        s = 0.0
+        for i in range(cols):
+            s += a[row * cols + i]
+        total = total * 0.75 + s
+    return total
+""",
 }

@@ -14,6 +14,7 @@ import pytest
 
 from ppybuild.emit.loops import ir, passes
 from ppybuild.emit.loops.verify import verify
+from ppybuild.emit.names import kernel_name
 from tests.emit.loops.native import ABANDON, OK, BufferView, Kernels, Run
 from tests.emit.loops.passes import tiny
 from tests.emit.loops.passes.programs import SOURCES
@@ -149,7 +150,7 @@ def _native(library: Kernels, name: str, inputs: Inputs, python: Any) -> tuple[A
             passed.append(_C[parameter.type](argument))
     run = Run(None, 900, 1 << 20, None)
     results = [] if function.result is None else [_C[function.result]()]  # type: ignore[index]
-    kernel = library.library[f"k_{name}"]
+    kernel = library.library[kernel_name(name)]
     status = kernel(ctypes.byref(run), *passed, *map(ctypes.byref, results))
     library.library.test_release(ctypes.byref(run), int(status != OK))
     if status == ABANDON:

@@ -230,7 +230,7 @@ def is_sure_method(context: Context, place: Place, function: ast.expr) -> bool:
 def is_built_in(callee: Type) -> bool:
     match callee:
         case FunctionType(name=name) | Class(name=name):
-            return name.startswith(BUILT_IN)
+            return name.startswith(BUILT_IN) and not name.endswith("__")
         case Method():
             return not isinstance(callee.receiver, Class)
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from ppybuild.graph.library.classes import (
     realise,
     realise_class,
 )
+from ppybuild.graph.library.files import standard_text
 from ppybuild.graph.library.fit import Fit, Fitter, worst
 from ppybuild.graph.library.resolve import decorator_names
 from ppybuild.graph.library.terms import (
@@ -247,6 +249,49 @@ def choose(
     if chosen:
         return Outcome(join_all(results), None, chosen[0] if len(chosen) == 1 else None)
     return Outcome(UNKNOWN, combine_problems(forms, problems))
+
+
+def confirmed(
+    stubs: Stubs,
+    callee: Type,
+    arguments: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+    unpacked: bool,
+) -> bool:
+    """Whether the source of a module of the standard library refuses the arguments too: its
+    stub may declare fewer of them than the source takes."""
+    match callee:
+        case Function(name=name) | Class(name=name):
+            definition = stubs.resolver.find(name)
+        case Method(receiver=receiver):
+            term = class_of(receiver)
+            definition = stubs.resolver.find(term.name) if term else None
+        case _:
+            return False
+    if definition is None:
+        return False
+    if not definition.stub or not standard_text(definition.module):
+        return True
+    source = standard_function(definition.module, definition.name)
+    if source is None or definition.kind != "function":
+        return False
+    form = Form(definition.dotted, definition.module, source, {}, ANY)
+    return isinstance(bind(form, arguments, keywords, unpacked), CallProblem)
+
+
+@functools.cache
+def standard_function(module: str, name: str) -> FunctionNode | None:
+    """The only definition of a function in a module's source, where nothing decorates it."""
+    try:
+        tree = ast.parse(standard_text(module))
+    except SyntaxError:
+        return None
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    return found[0] if len(found) == 1 and not found[0].decorator_list else None
 
 
 def fit_pairs(stubs: Stubs, fitter: Fitter, form: Form, pairs: list[Pair]) -> Fit:

@@ -116,9 +116,23 @@ def standard_text(name: str) -> str:
     return ""
 
 
+STAR_IMPORT = re.compile(r"^ *from (\w+) import \*", re.MULTILINE)
+
+
 def mentioned_in_standard(module: str, name: str) -> bool:
-    """True where a name that typeshed leaves out stands in the module's source."""
-    return re.search(rf"\b{re.escape(name)}\b", standard_text(module)) is not None
+    """True where a name that typeshed leaves out stands in the module's source, or in that
+    (or the stub, for every platform) of one that it takes everything from."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    text = standard_text(module)
+    if word.search(text):
+        return True
+    for starred in STAR_IMPORT.findall(text):
+        stub = TYPESHED / f"{starred}.pyi"
+        if stub.is_file() and word.search(stub.read_text("utf-8")):
+            return True
+        if word.search(standard_text(starred)):
+            return True
+    return False
 
 
 BINARIES = {"torch": "lib/libtorch_python.so"}

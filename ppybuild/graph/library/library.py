@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ppybuild.graph.lattice import join_all
 from ppybuild.graph.library import builtin_rules, tensor_rules
-from ppybuild.graph.library.calls import Outcome, call
+from ppybuild.graph.library.calls import Outcome, call, confirmed
 from ppybuild.graph.library.classes import (
     Stubs,
     attribute_type,
@@ -182,7 +182,11 @@ class Library:
         unpacked: bool = False,
     ) -> CallProblem | None:
         """Why that call is certain to raise, or None."""
-        return self._call(callee, arguments, keywords or {}, unpacked).problem
+        found = self._call(callee, arguments, keywords or {}, unpacked).problem
+        if found is None or found.kind not in ("count", "name"):
+            return found
+        seen = confirmed(self._stubs, callee, arguments, keywords or {}, unpacked)
+        return found if seen else None
 
     def _call(
         self,
@@ -228,13 +232,9 @@ class Library:
             case Method(receiver=Tensor(), name=name):
                 rule = tensor_rules.METHODS.get(name)
                 arguments = [Argument(callee.receiver), *arguments]
-            case Function(name=dotted) if dotted.startswith(TENSOR_FUNCTIONS):
+            case Function(name=dotted) if dotted.startswith("torch."):
                 owner, _, name = dotted.rpartition(".")
-                rule = (
-                    tensor_rules.FUNCTIONS.get(name)
-                    if f"{owner}." in TENSOR_FUNCTIONS
-                    else None
-                )
+                rule = TENSOR_FUNCTIONS.get(owner, {}).get(name)
             case Class(name="torch.nn.Parameter") if arguments:
                 data = arguments[0].type
                 if isinstance(data, Tensor):
@@ -296,5 +296,9 @@ def mismatch_problem(found: Mismatch) -> CallProblem:
     return CallProblem("dtype" if found.kind == "dtype" else "shape", found.message)
 
 
-TENSOR_FUNCTIONS = ("torch.", "torch.nn.functional.", "torch.special.")
-"""Where functions are known by their base name alone."""
+TENSOR_FUNCTIONS: Mapping[str, Mapping[str, tensor_rules.Rule]] = {
+    "torch": tensor_rules.FUNCTIONS,
+    "torch.nn.functional": {**tensor_rules.FUNCTIONS, **tensor_rules.LOSSES},
+    "torch.special": tensor_rules.UNARY,
+}
+"""Rules of functions, by the module and their base name."""

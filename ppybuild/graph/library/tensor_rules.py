@@ -135,6 +135,11 @@ def absolute(call: Call) -> Type:
     return Tensor(real.get(dtype or "", dtype), call.first.shape)
 
 
+def square(call: Call) -> Type:
+    dtype = call.first.dtype
+    return Tensor("int64" if dtype == "bool" else dtype, call.first.shape)
+
+
 def soft(call: Call) -> Type:
     return Tensor(call.keyword_dtype(call.first.dtype), call.first.shape)
 
@@ -245,11 +250,17 @@ def reduction(dtype_of: Callable[[Call], str | None]) -> Rule:
     return rule
 
 
+def truth_dtype(dtype: str | None) -> str | None:
+    """`all` and `any` of bytes give bytes."""
+    return dtype if dtype in (None, "uint8") else "bool"
+
+
 sum_like = reduction(lambda call: call.keyword_dtype(summed(call.first.dtype)))
 mean_like = reduction(lambda call: call.keyword_dtype(call.first.dtype))
-bool_reduction = reduction(lambda call: "bool")
+bool_reduction = reduction(lambda call: truth_dtype(call.first.dtype))
 index_reduction = reduction(lambda call: "int64")
 same_reduction = reduction(lambda call: call.first.dtype)
+float_reduction = reduction(lambda call: floating(call.first.dtype, call.default))
 
 
 def whole_only(call: Call) -> Type | None:
@@ -276,7 +287,11 @@ def loss(call: Call) -> Type:
     """A loss, which is one number unless `reduction="none"`."""
     mode = call.keywords.get("reduction")
     whole = len(call.arguments) <= 2 and (mode is None or mode.value in ("mean", "sum"))
-    return Tensor(call.first.dtype, () if whole else None)
+    target = call.tensor(1, "target")
+    dtype = call.first.dtype
+    if CATEGORY.get(target.dtype or "bool", 0) >= 2 and dtype != target.dtype:
+        dtype = None  # some promote, some take the first, some refuse
+    return Tensor(dtype, () if whole else None)
 
 
 def reshape(call: Call) -> Type:
@@ -320,7 +335,8 @@ def unsqueeze(call: Call) -> Type:
 def squeeze(call: Call) -> Type:
     found = call.find(1, "dim")
     dimension = call.integer(1, "dim")
-    if found is not None and dimension is None:
+    several = len(call.arguments) > 2
+    if several or (found is not None and dimension is None):
         return Tensor(call.first.dtype)
     return Tensor(call.first.dtype, shapes.squeeze(call.first.shape, dimension))
 
@@ -531,9 +547,9 @@ def rows(mapping: str, rule: Rule) -> dict[str, Rule]:
 
 UNARY = (
     rows(
-        "neg negative positive clone detach contiguous floor ceil trunc sign square clamp clip"
+        "neg negative positive clone detach contiguous floor ceil trunc sign clamp clip"
         " clamp_min clamp_max roll flip tril triu relu relu6 leaky_relu elu selu celu gelu silu"
-        " mish hardtanh hardswish hardsigmoid softplus softsign logsigmoid tanhshrink dropout"
+        " mish hardtanh hardswish hardsigmoid softplus logsigmoid dropout"
         " threshold cpu cuda pin_memory resolve_conj nan_to_num renorm normalize round"
         " bitwise_not layer_norm batch_norm",
         same,
@@ -541,11 +557,12 @@ UNARY = (
     | rows(
         "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin"
         " arccos arctan sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv reciprocal"
-        " lgamma digamma logit deg2rad rad2deg sinc",
+        " lgamma digamma logit deg2rad rad2deg sinc softsign tanhshrink",
         to_float,
     )
     | rows("isnan isinf isfinite logical_not signbit", to_bool)
     | rows("abs absolute", absolute)
+    | rows("square", square)
     | rows("softmax log_softmax", soft)
     | rows("cumsum cumprod", cumulative)
 )
@@ -563,6 +580,12 @@ BINARY = (
     )
     | {"where": where}
 )
+LOSSES = rows(
+    "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss"
+    " binary_cross_entropy binary_cross_entropy_with_logits",
+    loss,
+)
+"""Of `torch.nn.functional` alone: `torch` has some with other parameters."""
 PRODUCTS = {
     "matmul": matmul,
     "mm": ranked_product(2, 2),
@@ -575,16 +598,12 @@ PRODUCTS = {
 REDUCTIONS = (
     rows("sum nansum prod", sum_like)
     | rows("mean nanmean", mean_like)
-    | rows("amax amin logsumexp", same_reduction)
+    | rows("amax amin", same_reduction)
+    | rows("logsumexp", float_reduction)
     | rows("all any", bool_reduction)
     | rows("argmax argmin", index_reduction)
     | rows("max min", whole_only)
     | rows("std var", deviation)
-    | rows(
-        "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss"
-        " binary_cross_entropy binary_cross_entropy_with_logits",
-        loss,
-    )
 )
 VIEWS: dict[str, Rule] = (
     rows("reshape view", reshape)

@@ -159,6 +159,8 @@ def concatenate(shapes: Sequence[Shape | None], dimension: int) -> Shape | None:
     if len(known) < len(shapes) or not known or (0,) in known:
         return None
     first = known[0]
+    if () in known:
+        raise Mismatch("cat of a tensor without dimensions")
     place = normal_dimension(dimension, len(first))
     total = 0
     for shape in known:

@@ -11,6 +11,7 @@ from ppybuild.graph.facts import gather
 from ppybuild.graph.infer import infer
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Facts, Program
+from ppybuild.graph.recursion import deep_recursion
 
 
 def infer_types(program: Program, facts: Facts | None, library: Library) -> Facts:
@@ -34,7 +35,8 @@ def analyse(program: Program, library: Library | None = None) -> Facts:
     """Everything that is known about a program."""
     library = library or Library()
     facts: Facts | None = None
-    for stage in PIPELINE:
-        facts = stage(program, facts, library)
+    with deep_recursion():
+        for stage in PIPELINE:
+            facts = stage(program, facts, library)
     assert facts is not None
     return replace(facts, diagnostics=(*program.diagnostics, *facts.diagnostics))

@@ -17,6 +17,7 @@ from ppybuild.graph.imports import check_imports, imported_modules
 from ppybuild.graph.index import index_module
 from ppybuild.graph.locations import locate_point
 from ppybuild.graph.program import Class, Function, Module, Program
+from ppybuild.graph.recursion import deep_recursion
 
 if TYPE_CHECKING:
     from ppybuild.manifest import Manifest
@@ -156,7 +157,7 @@ def _read(name: str, path: Path, is_package: bool) -> Module | Diagnostic:
             "`# -*- coding: latin-1 -*-`",
         )
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), deep_recursion():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, str(path))
             compile(tree, str(path), "exec", dont_inherit=True)

@@ -28,131 +28,41 @@ WRITES_FIRST = External(writes=frozenset({0}))
 IO = External(io=True)
 UNKNOWN_CALL = External(writes=None, unknown=True)
 
+
+def words(text: str) -> list[str]:
+    """The words of a table's row."""
+    return text.split()
+
+
 _BUILTINS = frozenset(
-    [
-        "abs",
-        "all",
-        "any",
-        "ascii",
-        "bin",
-        "bool",
-        "bytearray",
-        "bytes",
-        "callable",
-        "chr",
-        "classmethod",
-        "complex",
-        "dict",
-        "dir",
-        "divmod",
-        "enumerate",
-        "filter",
-        "float",
-        "format",
-        "frozenset",
-        "getattr",
-        "hasattr",
-        "hash",
-        "hex",
-        "id",
-        "int",
-        "isinstance",
-        "issubclass",
-        "iter",
-        "len",
-        "list",
-        "map",
-        "max",
-        "memoryview",
-        "min",
-        "object",
-        "oct",
-        "ord",
-        "pow",
-        "property",
-        "range",
-        "repr",
-        "reversed",
-        "round",
-        "set",
-        "slice",
-        "sorted",
-        "staticmethod",
-        "str",
-        "sum",
-        "super",
-        "tuple",
-        "type",
-        "vars",
-        "zip",
-    ]
+    words(
+        "abs all any ascii bin bool bytearray bytes callable chr classmethod complex "
+        "dict dir divmod enumerate filter float format frozenset getattr hasattr hash "
+        "hex id int isinstance issubclass iter len list map max memoryview min object "
+        "oct ord pow property range repr reversed round set slice sorted staticmethod "
+        "str sum super tuple type vars zip"
+    )
 )
 _PURE_MODULES = frozenset(
-    [
-        "math",
-        "cmath",
-        "operator",
-        "itertools",
-        "functools",
-        "collections",
-        "copy",
-        "statistics",
-        "fractions",
-        "decimal",
-        "dataclasses",
-        "typing",
-        "enum",
-        "bisect",
-        "heapq",
-        "struct",
-        "textwrap",
-        "string",
-        "re",
-        "json",
-        "numbers",
-        "abc",
-        "array",
-        "types",
-        "ppy",
-    ]
+    words(
+        "math cmath operator itertools functools collections copy statistics fractions "
+        "decimal dataclasses typing enum bisect heapq struct textwrap string re json "
+        "numbers abc array types ppy"
+    )
 )
 _IO_MODULES = frozenset(
-    [
-        "time",
-        "random",
-        "os",
-        "sys",
-        "secrets",
-        "datetime",
-        "uuid",
-        "logging",
-        "subprocess",
-        "socket",
-        "threading",
-        "pathlib",
-        "shutil",
-        "tempfile",
-        "signal",
-        "io",
-    ]
+    words(
+        "time random os sys secrets datetime uuid logging subprocess socket threading "
+        "pathlib shutil tempfile signal io"
+    )
 )
 _FIRST = frozenset(
-    [
-        "builtins.next",
-        "builtins.setattr",
-        "builtins.delattr",
-        "heapq.heappush",
-        "heapq.heappop",
-        "heapq.heapify",
-        "heapq.heapreplace",
-        "heapq.heappushpop",
-        "bisect.insort",
-        "bisect.insort_left",
-        "bisect.insort_right",
-        "operator.setitem",
-        "operator.delitem",
-        "operator.iadd",
-    ]
+    words(
+        "builtins.next builtins.setattr builtins.delattr heapq.heappush heapq.heappop "
+        "heapq.heapify heapq.heapreplace heapq.heappushpop bisect.insort "
+        "bisect.insort_left bisect.insort_right operator.setitem operator.delitem "
+        "operator.iadd"
+    )
 )
 _IO_BUILTINS = frozenset({"builtins.print", "builtins.input", "builtins.open"})
 
@@ -191,132 +101,48 @@ COPYING = frozenset(
 """What makes something new of what its arguments hold, and keeps nothing else of them."""
 
 _VALUE_OWNERS = frozenset(
-    [
-        "list",
-        "dict",
-        "set",
-        "array.array",
-        "bytearray",
-        "collections.deque",
-        "Iterator",
-        "Iterable",
-        "Sequence",
-        "Mapping",
-        "tuple",
-        "str",
-        "bytes",
-        "int",
-        "float",
-        "bool",
-        "complex",
-        "range",
-        "frozenset",
-        "ppy.Buffer",
-        "None",
-    ]
+    words(
+        "list dict set array.array bytearray collections.deque Iterator Iterable "
+        "Sequence Mapping tuple str bytes int float bool complex range frozenset "
+        "ppy.Buffer None"
+    )
 )
 
 _TORCH_PURE = frozenset(
-    [
-        "torch.cuda.is_available",
-        "torch.cuda.device_count",
-        "torch.is_tensor",
-        "torch.tensor",
-        "torch.as_tensor",
-        "torch.from_numpy",
-        "torch.device",
-        "torch.no_grad",
-        "torch.enable_grad",
-        "torch.inference_mode",
-        "torch.is_grad_enabled",
-        "torch.get_default_dtype",
-        "torch.Size",
-        "torch.set_grad_enabled",
-        "torch.compile",
-        "torch.einsum",
-        "torch.Tensor",
-        "torch.nn.Parameter",
-        "torch.nn.parameter.Parameter",
-        "torch.autograd.grad",
-        "torch.finfo",
-        "torch.iinfo",
-    ]
+    words(
+        "torch.cuda.is_available torch.cuda.device_count torch.is_tensor torch.tensor "
+        "torch.as_tensor torch.from_numpy torch.device torch.no_grad torch.enable_grad "
+        "torch.inference_mode torch.is_grad_enabled torch.get_default_dtype torch.Size "
+        "torch.set_grad_enabled torch.compile torch.einsum torch.Tensor "
+        "torch.nn.Parameter torch.nn.parameter.Parameter torch.autograd.grad "
+        "torch.finfo torch.iinfo"
+    )
 )
 _TORCH_PURE_METHODS = frozenset(
-    [
-        "item",
-        "tolist",
-        "size",
-        "dim",
-        "ndimension",
-        "numel",
-        "nelement",
-        "element_size",
-        "is_floating_point",
-        "is_complex",
-        "is_contiguous",
-        "get_device",
-        "__len__",
-        "type",
-        "float",
-        "double",
-        "half",
-        "bfloat16",
-        "int",
-        "long",
-        "short",
-        "char",
-        "byte",
-        "bool",
-        "cpu",
-        "cuda",
-        "to",
-        "numpy",
-        "new_tensor",
-        "new_zeros",
-        "new_ones",
-        "new_empty",
-        "new_full",
-        "stride",
-        "storage_offset",
-        "data_ptr",
-        "dim_order",
-        "is_pinned",
-    ]
+    words(
+        "item tolist size dim ndimension numel nelement element_size is_floating_point "
+        "is_complex is_contiguous get_device __len__ type float double half bfloat16 "
+        "int long short char byte bool cpu cuda to numpy new_tensor new_zeros new_ones "
+        "new_empty new_full stride storage_offset data_ptr dim_order is_pinned"
+    )
 )
 _SHARING_METHODS = frozenset(
-    [
-        "numpy",
-        "type",
-        "float",
-        "double",
-        "half",
-        "bfloat16",
-        "int",
-        "long",
-        "short",
-        "char",
-        "byte",
-        "bool",
-        "cpu",
-        "cuda",
-        "to",
-    ]
+    words("numpy type float double half bfloat16 int long short char byte bool cpu cuda to")
+)
+_PURE_LAYERS = frozenset(
+    words(
+        "Linear Bilinear ReLU GELU Tanh Sigmoid SiLU ELU LeakyReLU Softplus Softmax "
+        "LogSoftmax LayerNorm GroupNorm Conv1d Conv2d Conv3d AvgPool1d AvgPool2d "
+        "MaxPool1d MaxPool2d Identity Flatten Unflatten MSELoss L1Loss SmoothL1Loss "
+        "HuberLoss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss"
+    )
 )
 _FUNCTIONAL = "torch.nn.functional."
 _RANDOM_FUNCTIONAL = frozenset(
-    [
-        "dropout",
-        "dropout1d",
-        "dropout2d",
-        "dropout3d",
-        "alpha_dropout",
-        "feature_alpha_dropout",
-        "rrelu",
-        "gumbel_softmax",
-        "fractional_max_pool2d",
-        "fractional_max_pool3d",
-    ]
+    words(
+        "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout "
+        "rrelu gumbel_softmax fractional_max_pool2d fractional_max_pool3d"
+    )
 )
 _STATEFUL_FUNCTIONAL = frozenset({"batch_norm", "instance_norm", "embedding", "embedding_bag"})
 
@@ -347,9 +173,18 @@ def method_effects(name: str) -> External:
         return PURE
     if owner == "torch.Tensor":
         return _tensor_method(method)
+    if owner.startswith("torch.optim."):
+        return WRITES_FIRST
     if owner.partition(".")[0] in _IO_MODULES or owner.startswith("_io."):
         return External(writes=frozenset({0}), io=True)
     return UNKNOWN_CALL
+
+
+def layer_effects(name: str) -> External:
+    """What calling an object of a library's class does: a layer of `torch.nn`."""
+    last = name.rpartition(".")[2]
+    known = name.startswith("torch.nn.") and last in _PURE_LAYERS
+    return PURE if known else UNKNOWN_CALL
 
 
 def _torch_function(name: str, base: str) -> External:
@@ -366,7 +201,11 @@ def _torch_function(name: str, base: str) -> External:
             return External(writes=None)
         found = _operator_effects(base)
         return FRESH if found is None else found
-    if name.startswith(("torch.optim.", "torch.nn.", "torch.utils.", "torch.cuda.")):
+    if name.startswith("torch.optim."):
+        return PURE
+    if name.startswith("torch.nn."):
+        return IO  # layers draw their first weights
+    if name.startswith(("torch.utils.", "torch.cuda.")):
         return External(unknown=True)
     found = _operator_effects(_qualified(name, base))
     return External(unknown=True) if found is None else found

@@ -7,7 +7,12 @@ from collections.abc import Callable as Turn
 from collections.abc import Mapping, Sequence
 
 from ppybuild.graph.effects.summary import ANYWHERE, NOWHERE, Roots, Summary, may_share
-from ppybuild.graph.effects.tables import COPYING, external_effects, method_effects
+from ppybuild.graph.effects.tables import (
+    COPYING,
+    external_effects,
+    layer_effects,
+    method_effects,
+)
 from ppybuild.graph.lattice import members_of, parts_of
 from ppybuild.graph.program import Callee, Facts, Function
 from ppybuild.graph.scopes import Scope, blocks_of, parameters_of, target_names
@@ -442,29 +447,28 @@ class Walk:
             receiver = self.roots(node.func.value)
         else:
             self.roots(node.func)
-        positional = [self.roots(each) for each in node.args]
-        keywords = {each.arg: self.roots(each.value) for each in node.keywords}
+        given = [self.roots(each) for each in node.args]
+        given.extend(self.roots(each.value) for each in node.keywords)
         if node not in self.facts.types:
             return NOWHERE
         callee = self.facts.callees.get(node)
-        given = (*positional, *keywords.values())
         everything = frozenset().union(receiver, *given)
         if callee is None:
             return self._unknown_call(node, everything)
         if callee.kind == "project":
-            bound = self._arguments(node, callee.name, receiver)
+            bound = self._arguments(node, callee.name, receiver, given)
             return self.apply(callee.name, bound, everything)
         if callee.kind == "class":
-            return self._construct(node, callee.name, everything)
+            return self._construct(node, callee.name, given)
         self._callbacks(node, callee.name, everything)
         return self._external(
-            node, callee, (receiver, *given) if callee.kind == "method" else given
+            node, callee, [receiver, *given] if callee.kind == "method" else given
         )
 
     def _unknown_call(self, node: ast.Call, everything: Roots) -> Roots:
         kind = self.type_of(node.func)
-        if not isinstance(kind, Callable) or self.facts.types.get(node.func) is None:
-            self.summary.unknown = True
+        if isinstance(kind, Instance) and not layer_effects(kind.name).unknown:
+            return self._made(node, self.inside(everything)) | self.inside(everything)
         self.summary.unknown = True
         self.write(self.inside(everything))
         return self.inside(everything) | ANYWHERE
@@ -481,12 +485,13 @@ class Walk:
                 self.write(roots)
                 for other in given[place + 1 :]:
                     self.hold(roots, other)
-        for keyword in node.keywords:
+        first = len(given) - len(node.keywords)
+        for keyword, roots in zip(node.keywords, given[first:], strict=True):
             flagged = keyword.arg == "inplace" and not (
                 isinstance(keyword.value, ast.Constant) and keyword.value.value is False
             )
             if keyword.arg == "out":
-                self.write(self.roots(keyword.value))
+                self.write(roots)
             elif flagged and given:
                 self.write(given[0])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
@@ -528,7 +533,10 @@ class Walk:
                     else:
                         self.summary.unknown = True
 
-    def _arguments(self, node: ast.Call, name: str, receiver: Roots) -> dict[str, Roots]:
+    def _arguments(
+        self, node: ast.Call, name: str, receiver: Roots, given: Sequence[Roots]
+    ) -> dict[str, Roots]:
+        """The roots of each parameter of a function of the project."""
         function = self.facts.program.functions[name]
         arguments = function.node.args
         places = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
@@ -539,8 +547,7 @@ class Walk:
             if not isinstance(kind, FunctionType) or "classmethod" in decorators:
                 bound[places.pop(0)] = receiver or self._receiver(node)
         extra = NOWHERE
-        for place, each in enumerate(node.args):
-            found = self.roots(each)
+        for place, (each, found) in enumerate(zip(node.args, given, strict=False)):
             if isinstance(each, ast.Starred):
                 for target in places[place:]:
                     bound[target] = bound.get(target, NOWHERE) | self.inside(found)
@@ -550,8 +557,7 @@ class Walk:
             else:
                 extra |= found
         named = {each.arg for each in (*arguments.args, *arguments.kwonlyargs)}
-        for keyword in node.keywords:
-            found = self.roots(keyword.value)
+        for keyword, found in zip(node.keywords, given[len(node.args) :], strict=True):
             if keyword.arg in named and keyword.arg is not None:
                 bound[keyword.arg] = found
             else:
@@ -600,12 +606,13 @@ class Walk:
             return {}
         return {f"^{each}": roots for each, roots in self.env.items()}
 
-    def _construct(self, node: ast.Call, name: str, everything: Roots) -> Roots:
+    def _construct(self, node: ast.Call, name: str, given: Sequence[Roots]) -> Roots:
+        everything = frozenset().union(*given)
         made = self._made(node, everything)
         for ancestor in self._order(name):
             init = f"{ancestor}.__init__"
             if init in self.facts.program.functions:
-                bound = self._arguments(node, init, made)
+                bound = self._arguments(node, init, made, given)
                 own = parameters_of(self.facts.program.functions[init].node)
                 if own:
                     bound[own[0].arg] = made

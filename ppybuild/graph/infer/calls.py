@@ -103,7 +103,7 @@ def _call(visit: Visit, callee: Type, given: Given, targets: set[Callee]) -> Typ
                 if callee.name in engine.program.functions:
                     targets.add(Callee("project", callee.name))
                 return call_unit(visit, engine.units[callee.name], given, None)
-            targets.add(Callee("external", engine.library.canonical(callee.name)))
+            targets.add(Callee("external", engine.canonical(callee.name)))
             return _call_library(visit, callee, given)
         case Method():
             return _call_method(visit, callee, given, targets)
@@ -202,7 +202,7 @@ def _call_class(visit: Visit, callee: Class, given: Given, targets: set[Callee])
         targets.add(Callee("class", callee.name))
         construct(visit, callee.name, given)
         return Instance(callee.name)
-    name = engine.library.canonical(callee.name)
+    name = engine.canonical(callee.name)
     targets.add(Callee("external", name))
     kind = name.removeprefix("builtins.")
     if name in ("builtins.list", "builtins.set", "builtins.dict") and given.node is not None:
@@ -332,6 +332,8 @@ def _bind_keywords(visit: Visit, inputs: list[Input], given: Given, taken: set[s
 
 def _bind_values(visit: Visit, inputs: list[Input], given: Given) -> None:
     """Tells the parameters which ints they are given, where the call says so plainly."""
+    if all(found.value.type is INT for found in inputs):
+        return
     node = given.node
     plain = node is not None and not any(starred for _, starred in given.positional)
     values: dict[str, Type] = {}
@@ -395,7 +397,7 @@ KEYED = frozenset({"builtins.sorted", "builtins.min", "builtins.max"})
 
 def _call_library(visit: Visit, callee: Type, given: Given) -> Type:
     engine = visit.engine
-    name = engine.library.canonical(callee.name) if isinstance(callee, Function | Class) else ""
+    name = engine.canonical(callee.name) if isinstance(callee, Function | Class) else ""
     applied = _apply(visit, callee, name, given)
     if applied is None and name not in HARMLESS and not name.startswith("ppy."):
         escape_all(visit, given)

@@ -72,6 +72,7 @@ class Engine:
         self.units: dict[str, Unit] = {}
         self.lambdas: dict[ast.Lambda, Unit] = {}
         self._visit = visit
+        self._canonical_names: dict[str, str] = {}
         self._by_last: dict[str, list[str]] = {}
         self._answers: dict[tuple[object, ...], Type] = {}
         self._active: list[Unit] = []
@@ -220,6 +221,13 @@ class Engine:
             found = self._answers[key] = anonymous(answer)
         return found
 
+    def canonical(self, name: str) -> str:
+        """The library's own name of what it offers under a name."""
+        found = self._canonical_names.get(name)
+        if found is None:
+            found = self._canonical_names[name] = self.library.canonical(name)
+        return found
+
     def ask_binary(self, symbol: str, left: Argument, right: Argument) -> Type:
         """The result of an operator; `NEVER` where Python raises TypeError."""
         key = (symbol, left, right)
@@ -240,6 +248,7 @@ class Engine:
         module = self.program.modules[function.module]
         text = module.text
         scope = scope_of(function.node.body, expressions=":=" in text or "yield" in text)
+        self.units[module.name].scope.bound |= scope.globals
         unit = Unit(name, module, function.node, scope, owner=function.owner)
         outer, _, _ = name.rpartition(".<locals>.")
         while outer and outer not in self.units:

@@ -10,6 +10,7 @@
 #include "ppy_boundary.h"
 
 #include <ATen/PythonTorchFunctionTLS.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/alias_ops.h>
 #include <ATen/ops/slice_ops.h>
@@ -18,6 +19,7 @@
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <limits>
@@ -187,6 +189,13 @@ inline at::Tensor number(const at::Scalar& value) {
   return result;
 }
 
+/* Runs an operator that makes a tensor, as the bindings do: below autograd. */
+template <class Maker>
+at::Tensor made(Maker&& maker) {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  return maker();
+}
+
 /* Thrown where the region does not do what Python would: a warning, a check in Python. */
 struct Abandon {};
 
@@ -194,6 +203,17 @@ inline void same_size(const at::Tensor& a, const at::Tensor& b) {
   if (a.sizes() != b.sizes()) {
     throw Abandon{};
   }
+}
+
+template <size_t N>
+std::array<at::Tensor, N> unpack(std::vector<at::Tensor>& tensors) {
+  if (tensors.size() != N) {
+    throw Abandon{};
+  }
+  std::array<at::Tensor, N> result;
+  std::move(tensors.begin(), tensors.end(), result.begin());
+  tensors.clear();
+  return result;
 }
 
 /* A slice among several indices: left out where it covers the whole dimension. */

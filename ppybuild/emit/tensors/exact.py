@@ -17,7 +17,7 @@ from typing import final
 
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.ir import Argument, Constant, Graph, Items, Node, Value
-from ppybuild.emit.tensors.lower import SAME_SIZE
+from ppybuild.emit.tensors.lower import SAME_SIZE, UNPACK
 from ppybuild.emit.tensors.spelling import spell
 from ppybuild.graph.schemas import Operator, Schemas
 
@@ -31,19 +31,23 @@ INPUT_TYPES: Mapping[str, str] = {
 }
 """By kind of input: the C++ parameter, up to its name."""
 
-TENSOR_KINDS = ("tensor", "optional_tensor", "tensors")
-
+# Words of C++, names of the generated code, and macros of the C library.
 _RESERVED = frozenset(
-    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t
     char16_t char32_t class compl concept const consteval constexpr constinit const_cast
-    continue co_await co_return co_yield decltype default delete do double dynamic_cast else
-    enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not not_eq nullptr operator or or_eq private protected public
-    register reinterpret_cast requires return short signed sizeof static static_assert
-    static_cast struct switch template this thread_local throw true try typedef typeid
-    typename union unsigned using virtual void volatile wchar_t while xor xor_eq at c10 ppy
-    std torch main errno past""".split()
+    continue co_await co_return co_yield decltype default delete do double dynamic_cast
+    else enum explicit export extern false float for friend goto if inline int long
+    mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected
+    public register reinterpret_cast requires return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try
+    typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
+    xor_eq at c10 ppy std torch main errno past self args nargsf kwnames found linux unix
+    NULL EOF stdin stdout stderr assert
+    """.split()  # noqa: SIM905
 )
+
+_LIST_HEADERS = {False: "ATen/core/IListRef.h", True: "ATen/core/List.h"}
 
 
 def body_name(graph: Graph) -> str:
@@ -52,12 +56,22 @@ def body_name(graph: Graph) -> str:
 
 
 def header_of(operator: Operator) -> str:
-    """The header that declares the operator: in-place and dunder forms share the plain one's."""
+    """The header that declares the operator; in-place forms share the plain one's."""
     name = operator.name
     if name.startswith("__") and name.endswith("__"):
         name = name.strip("_")
         name = name[1:] if operator.mutates and name.startswith("i") else name
     return f"ATen/ops/{name.removesuffix('_') if operator.mutates else name}_ops.h"
+
+
+def _is_factory(operator: Operator) -> bool:
+    """Whether the binding calls it below autograd, as one that makes a tensor from nothing."""
+    options = {argument.name for argument in operator.arguments} >= {
+        "dtype",
+        "layout",
+        "device",
+    }
+    return not operator.method and (options or operator.name.endswith("_like"))
 
 
 def emit_body(graph: Graph, schemas: Schemas) -> tuple[str, frozenset[str]]:
@@ -75,7 +89,7 @@ class _Printer:
         graph = self.graph
         names = variable_names(graph)
         operators = [
-            None if node.op == SAME_SIZE else self.schemas.operator(node.op)
+            None if node.op.startswith("ppy::") else self.schemas.operator(node.op)
             for node in graph.nodes
         ]
         written = {
@@ -93,7 +107,7 @@ class _Printer:
                 lines.append(f"at::Tensor {name} = {name}_in;")
                 name += "_in"
             parameters.append(f"{INPUT_TYPES[used.kind]}{name}")
-        tensors = [names[used.value] for used in graph.inputs if used.kind in TENSOR_KINDS]
+        tensors = [names[used.value] for used in graph.inputs if "tensor" in used.kind]
         if tensors and not written:
             lines.append(f"ppy::PastAutograd past({', '.join(tensors)});")
         last = self._last_uses()
@@ -112,22 +126,43 @@ class _Printer:
             f"// {graph.name}, line {graph.location.line}\n"
             f"static {result} {body_name(graph)}({', '.join(parameters)})\n{{\n{inside}\n}}\n"
         )
-        return text, frozenset(header_of(o) for o in operators if o is not None)
+        called = [operator for operator in operators if operator is not None]
+        needed = {header_of(operator) for operator in called}
+        for operator in called:
+            needed.update(
+                _LIST_HEADERS[a.type.item_optional]
+                for a in operator.arguments
+                if a.type.base == "Tensor" and a.type.is_list
+            )
+        return text, frozenset(needed)
 
     def _statement(
         self, node: Node, operator: Operator | None, names: Mapping[Value, str]
     ) -> str:
         where = f"  // line {node.location.line}"
+        values = ", ".join(_values(node.args, names))
+        if node.op == SAME_SIZE:
+            return f"ppy::same_size({values});{where}"
         if operator is None:
-            return f"ppy::same_size({', '.join(_values(node.args, names))});{where}"
+            call = f"ppy::unpack<{len(node.results)}>({values})"
+            return (
+                f"auto [{', '.join(names[value] for value in node.results)}] = {call};{where}"
+            )
         call = self._call(node, operator, names)
+        if str(operator.returns[0]) == "Tensor[]":
+            return f"std::vector<at::Tensor> {names[node.results[0]]} = {call};{where}"
         if len(node.results) == 1:
             return f"at::Tensor {names[node.results[0]]} = {call};{where}"
         return f"auto [{', '.join(names[value] for value in node.results)}] = {call};{where}"
 
     def _call(self, node: Node, operator: Operator, names: Mapping[Value, str]) -> str:
+        numbers = {i.value for i in self.graph.inputs if i.kind in ("int", "float", "bool")}
         spelled = [
-            spell(declared.type, argument, lambda value: names[value])
+            f"ppy::number(at::Scalar({names[argument]}))"
+            if declared.type.base == "Tensor"
+            and isinstance(argument, Value)
+            and argument in numbers
+            else spell(declared.type, argument, lambda value: names[value])
             for argument, declared in zip(node.args, operator.arguments, strict=True)
         ]
         if operator.qualified == "aten::slice.Tensor" and node.args[2] == Constant(None):
@@ -135,7 +170,10 @@ class _Printer:
         if operator.qualified == "aten::alias":
             return f"ppy::alias({', '.join(spelled)}, {names[self._root(node)]})"
         name = operator.name + (f"_{operator.overload}" if operator.overload else "")
-        return f"at::_ops::{name}::call({', '.join(spelled)})"
+        call = f"at::_ops::{name}::call({', '.join(spelled)})"
+        if _is_factory(operator):
+            return f"ppy::made([&] {{ return {call}; }})"
+        return call
 
     def _root(self, alias: Node) -> Value:
         """What was sliced, for the `alias` that ends an indexing of slices only."""
@@ -148,7 +186,13 @@ class _Printer:
 
     def _last_uses(self) -> Mapping[int, tuple[Value, ...]]:
         """By node, the results of nodes that nothing reads any more once it has run."""
-        made = {value: i for i, node in enumerate(self.graph.nodes) for value in node.results}
+        lists = {node.args[0] for node in self.graph.nodes if node.op == UNPACK}
+        made = {
+            value: index
+            for index, node in enumerate(self.graph.nodes)
+            for value in node.results
+            if value not in lists
+        }
         kept = {value for output in self.graph.outputs for value in values_in(output)}
         last = dict(made)
         for index, node in enumerate(self.graph.nodes):

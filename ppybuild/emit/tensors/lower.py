@@ -14,12 +14,15 @@ from ppybuild.emit.tensors.ir import (
     TensorType,
     Value,
 )
-from ppybuild.graph.regions import Call, Region, SameSize, Step
+from ppybuild.graph.regions import Call, Region, SameSize, Step, Unpack
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.types import Tensor
 
 SAME_SIZE = "ppy::same_size"
 """Not an operator: its two tensors must have equal sizes, else the run is abandoned."""
+
+UNPACK = "ppy::unpack"
+"""Not an operator: the tensors of a list; the run is abandoned unless their number is right."""
 
 _SYMBOLIC = ("dtype", "layout", "memory_format")
 
@@ -49,6 +52,9 @@ def _node(step: Step, function: str) -> Node:
     match step:
         case SameSize():
             return Node(SAME_SIZE, (Value(step.first), Value(step.second)), (), location)
+        case Unpack():
+            results = tuple(Value(result) for result in step.results)
+            return Node(UNPACK, (Value(step.many),), results, location)
         case Call():
             arguments = tuple(lower_argument(given) for given in step.arguments)
             results = tuple(Value(result) for result in step.results)

@@ -117,8 +117,8 @@ LISTS: Mapping[str, tuple[str, str, str]] = {
 def _list(type: SchemaType, argument: Argument, variable: Spell) -> str:
     if argument == Constant(None):
         return "std::nullopt"
-    if isinstance(argument, Value):
-        return variable(argument)
+    if isinstance(argument, Value) and type.base == "Tensor":
+        return f"at::TensorList({variable(argument)})"
     if not isinstance(argument, Items):
         raise Unspellable(f"one value where {type} is taken")
     item = SchemaType(
@@ -136,6 +136,9 @@ def _list(type: SchemaType, argument: Argument, variable: Spell) -> str:
     text = f"std::array<{element}, {len(items)}>{{{listed}}}" if items else f"{whole}()"
     if type.base == "SymInt" and items:
         text = f"c10::fromIntArrayRefSlow({text})"
+    if type.base == "Tensor" and items:
+        # Some operators take a TensorList, some an ITensorListRef, which it converts to.
+        text = f"{whole}({text})"
     return f"{optional}({text})" if type.optional else text
 
 

@@ -10,9 +10,9 @@ from typing import final
 from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.graph.program import Facts, Function, Parameter
 from ppybuild.graph.regions.records import (
+    Call,
     InputKind,
     Region,
-    SameSize,
     Step,
     all_restartable,
 )
@@ -63,7 +63,7 @@ def discover(facts: Facts, torch: Torch | None = None) -> Regions:
         try:
             regions.append(_region(facts, function, trace))
         except Unsupported as stopped:
-            if trace.steps or _calls_torch(facts, function):
+            if trace.steps or _makes_tensor(facts, function):
                 remarks.append(_remark(facts, function, stopped))
     return Regions(tuple(regions), tuple(remarks))
 
@@ -138,7 +138,7 @@ def _input_kind(type: Type) -> InputKind | None:
 
 def _leaves_errors_to_python(step: Step) -> bool:
     """Whether only Python's own run of the body raises what this step must raise."""
-    return isinstance(step, SameSize) or step.operator.qualified in (
+    return not isinstance(step, Call) or step.operator.qualified in (
         "aten::slice.Tensor",
         "aten::select.int",
         "aten::alias",
@@ -184,10 +184,13 @@ def _parts(type: Type) -> tuple[Type, ...]:
             return (type,)
 
 
-def _calls_torch(facts: Facts, function: Function) -> bool:
-    calls = (node for node in ast.walk(function.node) if isinstance(node, ast.Call))
-    callees = (facts.callees.get(call) for call in calls)
-    return any(callee is not None and callee.name.startswith("torch.") for callee in callees)
+def _makes_tensor(facts: Facts, function: Function) -> bool:
+    """Whether some expression in it computes a tensor: then a region may be expected."""
+    return any(
+        isinstance(node, ast.Call | ast.BinOp | ast.Compare | ast.UnaryOp)
+        and isinstance(facts.types.get(node), Tensor)
+        for node in ast.walk(function.node)
+    )
 
 
 def _remark(facts: Facts, function: Function, stopped: Unsupported) -> Diagnostic:

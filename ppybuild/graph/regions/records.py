@@ -49,7 +49,18 @@ class SameSize:
     column: int
 
 
-Step = Call | SameSize
+@final
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """The tensors of a list that an operator returned; their number must be right."""
+
+    many: int
+    results: tuple[int, ...]
+    line: int
+    column: int
+
+
+Step = Call | SameSize | Unpack
 
 
 @final

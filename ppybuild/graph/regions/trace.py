@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, final
 
 from ppybuild.graph.regions.dtypes import CASTS, DTYPES, LAYOUTS, MEMORY_FORMATS
-from ppybuild.graph.regions.records import Call, Input, InputKind, SameSize, Step
+from ppybuild.graph.regions.records import Call, Input, InputKind, SameSize, Step, Unpack
 from ppybuild.graph.regions.values import (
     Bound,
     Named,
@@ -80,10 +80,11 @@ FALSE_HERE = frozenset(
     }
 )
 """What torch's sources ask and the region's guards have answered."""
-_TORCH_MODULES = {"_VF": "torch", "_C": "torch._C"}
+_TORCH_MODULES = {"_VF": "torch._C._VariableFunctions", "_C": "torch._C"}
 """Names in torch's sources that stand for another module."""
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-_MAX_DEPTH = 8
+IGNORES_CUDNN = ("torch.nn.functional.layer_norm", "torch.nn.functional.group_norm")
+"""Functions that pass on whether cuDNN is enabled to operators that do not look at it."""
 
 
 class Names(Protocol):
@@ -143,15 +144,16 @@ class Body:
         trace: Trace,
         names: Names,
         variables: dict[str, Symbol],
-        site: ast.expr | None = None,
-        depth: int = 0,
+        site: ast.AST | None = None,
+        inside: tuple[str, ...] = (),
     ) -> None:
         self.trace = trace
         self.names = names
         self.variables = variables
         self.site = site
         """The call in the program through which torch's own code was entered."""
-        self.depth = depth
+        self.inside = inside
+        """The functions of torch that are being followed, outermost first."""
 
     # Statements
 
@@ -203,7 +205,7 @@ class Body:
                 if self.site is None and isinstance(number, int):
                     self.trace.names.setdefault(number, target.id)
             case ast.Tuple() | ast.List():
-                items = self._items(value, target)
+                items = self._items(value, target, len(target.elts))
                 if len(items) != len(target.elts):
                     raise Unsupported("the number of values to unpack differs", target)
                 for part, item in zip(target.elts, items, strict=True):
@@ -211,8 +213,14 @@ class Body:
             case _:
                 raise Unsupported(f"assigning to {_described(target)}", target)
 
-    def _items(self, value: Symbol, node: ast.AST) -> tuple[Symbol, ...]:
+    def _items(self, value: Symbol, node: ast.AST, count: int) -> tuple[Symbol, ...]:
         match value:
+            case Given(kind="tensors", payload=int() as many):
+                results = tuple(self.trace.new_value() for _ in range(count))
+                self.trace.steps.append(Unpack(many, results, *self._where(node)))
+                return tuple(Given("tensor", payload=result) for result in results)
+            case Sequence():
+                raise Unsupported("unpacking a sequence of unknown length", node)
             case Results():
                 return value.items
             case Given(kind="list"):
@@ -350,9 +358,14 @@ class Body:
                 return Given("layout", attribute)
             if attribute in MEMORY_FORMATS:
                 return Given("memory_format", attribute)
+        if name == "torch.backends.cudnn.enabled" and self._ignores_cudnn():
+            return Given("bool", True)
         if module == "math" and attribute in ("pi", "e", "tau", "inf", "nan"):
             return Given("float", getattr(math, attribute))
         return Named(name)
+
+    def _ignores_cudnn(self) -> bool:
+        return bool(self.inside) and self.inside[-1] in IGNORES_CUDNN
 
     def _unary(self, node: ast.UnaryOp) -> Symbol:
         value = self.value(node.operand)
@@ -549,6 +562,10 @@ class Body:
         return self._noted(found, bound.arguments, node)
 
     def _noted(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
+        if [str(type) for type in found.returns] == ["Tensor[]"]:
+            result = self.trace.new_value()
+            self.trace.steps.append(Call(found, arguments, (result,), *self._where(node)))
+            return Given("tensors", payload=result)
         if any(str(type) != "Tensor" for type in found.returns) or not found.returns:
             raise Unsupported(f"`{found.name}` does not return tensors", node)
         results = tuple(self.trace.new_value() for _ in found.returns)
@@ -566,13 +583,12 @@ class Body:
         source = self.trace.torch.source(name)
         if source is None:
             raise Unsupported(f"`{name}` is not an operator of torch", node)
-        if self.depth >= _MAX_DEPTH:
-            raise Unsupported(f"`{name}` calls too deep", node)
+        if name in self.inside:
+            raise Unsupported(f"`{name}` calls itself", node)
         site = self.site if self.site is not None else node
-        assert isinstance(site, ast.expr | ast.AugAssign)
         try:
             variables = bind(source, positional, keywords, node)
-            inner = Body(self.trace, TorchNames(), variables, site, self.depth + 1)  # type: ignore[arg-type]
+            inner = Body(self.trace, TorchNames(), variables, site, (*self.inside, name))
             return inner.run(source.body)
         except Unsupported as stopped:
             if stopped.node is node:

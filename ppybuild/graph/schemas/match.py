@@ -3,7 +3,8 @@
 Follows the argument parser of torch's Python bindings, which takes the first overload that
 accepts the arguments. Here the arguments are types and literals, so a parameter may accept
 an argument surely, never, or only depending on its value (a tensor given for a number is
-accepted if it has no dimensions). Where the choice hangs on a value, there is no match: never a guess.
+accepted if it has no dimensions). Where the choice hangs on a value, there is no match:
+never a guess.
 """
 
 from __future__ import annotations
@@ -100,7 +101,9 @@ _ALIASES = {
     "other": ("x2",),
 }
 
-_REDUCTIONS = {"Mean": 1, "Sum": 2}
+# The bindings read these words as C's `atol` does: a loss called without `reduction` is not
+# reduced (torch.nn.functional always passes it).
+_REDUCTIONS = {"Mean": 0, "Sum": 0}
 _NUMBERS = ("int", "float", "bool")
 _SINGLE: Mapping[str, Mapping[str, _Accepts]] = {
     "Tensor": {"tensor": _Accepts.SURELY, "optional_tensor": _Accepts.DEPENDS},

@@ -35,6 +35,7 @@ _PREFIXED = ("linalg", "special", "fft")
 """Modules whose operators bear the module's name: `linalg_norm`."""
 
 
+_PRIVATE = re.compile(r"^PRIVATE_OPS = (\([^)]*\))", re.M)
 _BINDING = re.compile(r"^(\w+) = _add_docstr\(\s*(torch[\w.]+),", re.M)
 _SPECIAL = re.compile(r'^  \{"(__\w+__)", .*THPVariable_([a-z]\w*)>\)', re.M)
 _ASSIGNED = re.compile(
@@ -60,6 +61,8 @@ class Torch:
             "torch.Tensor": _text(folder / "_tensor.py"),
         }
         self._in_python = frozenset(_list_literal(self._sources["torch"], "__all__"))
+        private = _PRIVATE.search(_text(folder / "__init__.py"))
+        self._private = frozenset(ast.literal_eval(private[1]) if private else ())
         tensor = self._sources["torch.Tensor"]
         self._python_methods = frozenset(re.findall(r"^    def (\w+)\(", tensor, re.M))
         self._bindings = dict(_BINDING.findall(self._sources["torch.nn.functional"]))
@@ -72,7 +75,9 @@ class Torch:
         if module == "torch.nn.functional":
             bound = self._bindings.get(base)
             return self.function(bound) if bound is not None else ()
-        if module not in _PREFIXES or (module == "torch" and base in self._in_python):
+        if module not in _PREFIXES or (
+            module == "torch" and base in self._in_python | self._private
+        ):
             return ()
         place = _PREFIXES[module]
         operator = f"{place}_{base}" if place in _PREFIXED else base
@@ -107,13 +112,7 @@ class Torch:
         found = list(re.finditer(rf"^{indent}def {re.escape(base)}\(", text, re.M))
         if not found:
             return None
-        end = re.compile(rf"^{indent}(?=[^\s)#])|^(?=\S)", re.M).search(text, found[-1].end())
-        body = text[found[-1].start() : end.start() if end else len(text)]
-        try:
-            node = ast.parse(textwrap.dedent(body)).body[0]
-        except SyntaxError:
-            return None
-        return node if isinstance(node, ast.FunctionDef) else None
+        return _definition(text, found[-1], indent)
 
     def _offered(self, name: str) -> tuple[Operator, ...]:
         if self._hidden.fullmatch(name):
@@ -142,6 +141,20 @@ def installed_torch() -> Torch | None:
         _text(autograd / "templates" / "python_variable_methods.cpp"),
         schemas,
     )
+
+
+def _definition(text: str, start: re.Match[str], indent: str) -> ast.FunctionDef | None:
+    """The definition that starts there, up to the first line at which it is whole.
+
+    Text inside its strings may stand further left than its end.
+    """
+    for end in re.compile(rf"^(?:{indent})?(?=[^\s)#])|\Z", re.M).finditer(text, start.end()):
+        try:
+            node = ast.parse(textwrap.dedent(text[start.start() : end.start()])).body[0]
+        except SyntaxError:
+            continue
+        return node if isinstance(node, ast.FunctionDef) else None
+    return None
 
 
 def _text(path: Path) -> str:

@@ -220,7 +220,7 @@ def _write_if_changed(path: Path, text: str) -> None:
 def _environment() -> dict[str, str]:
     """Nothing of the user's locale or clock reaches what is compiled or said."""
     ours = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", "PYTHONUNBUFFERED": "1"}
-    dropped = {"SCONSFLAGS", "PYTHONPATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}
+    dropped = {"SCONSFLAGS", "PYTHONWARNINGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return {**kept, **ours}
 

@@ -115,6 +115,8 @@ def _signature(unit: Unit, settled: _Settled) -> Signature:
 
 def _parameter(found: Input, settled: _Settled) -> Parameter:
     inferred = found.declared if found.declared is not None else settled(found.slot.type)
+    if found.kind == "rest" and found.declared is None:
+        inferred = _item(inferred)
     return Parameter(
         found.name,
         UNKNOWN if inferred is NEVER else inferred,
@@ -122,6 +124,13 @@ def _parameter(found: Input, settled: _Settled) -> Parameter:
         found.default,
         found.declared is not None and found.annotated,
     )
+
+
+def _item(found: Type) -> Type:
+    """What `*args` is annotated with: the type of each argument."""
+    if isinstance(found, Tuple):
+        return join_all(map(widened, found.items))
+    return found.item if isinstance(found, Collection) else found
 
 
 def _locals(unit: Unit, settled: _Settled) -> dict[str, Type]:

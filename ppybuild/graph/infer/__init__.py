@@ -20,7 +20,7 @@ from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import join
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Constant, Program
-from ppybuild.graph.types import NEVER, NONE, UNKNOWN, Collection, Function
+from ppybuild.graph.types import NONE, UNKNOWN, Collection
 
 
 def infer(
@@ -59,4 +59,4 @@ def visit_unit(engine: Engine, unit: Unit) -> None:
         engine.work.write(unit.result, engine.sites.narrowed(found_result), writer=unit)
 
 
-__all__ = ["NEVER", "Function", "infer"]
+__all__ = ["infer"]

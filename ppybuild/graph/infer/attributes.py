@@ -6,7 +6,6 @@ from ppybuild.graph.infer.state import Slot
 from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import join, join_all, members_of
 from ppybuild.graph.types import (
-    NEVER,
     NONE,
     UNKNOWN,
     Class,
@@ -161,6 +160,3 @@ def write_field(visit: Visit, owner: Type, name: str, found: Type) -> None:
             visit.write(fields[name], found)
         elif isinstance(member, Module) and member.name in engine.units:
             visit.write(engine.units[member.name].variable(name), found)
-
-
-__all__ = ["NEVER", "attribute_type", "field_type", "member_attribute", "write_field"]

@@ -38,7 +38,6 @@ from ppybuild.graph.types import (
     Scalar,
     Tuple,
     Type,
-    Union,
     Unknown,
 )
 
@@ -502,6 +501,3 @@ def _super(visit: Visit, node: ast.Call) -> Type:
         return Instance(bases[0])
     library = visit.engine.hierarchy.library_bases(owner)
     return Instance(library[0]) if library else Instance("builtins.object")
-
-
-__all__ = ["Given", "Union", "call_method", "call_unit", "infer_call"]

@@ -30,7 +30,6 @@ from ppybuild.graph.types import (
     Collection,
     Dictionary,
     Instance,
-    Method,
     Tuple,
     Type,
     Unknown,
@@ -337,6 +336,3 @@ def hint(visit: Visit, found: Type, declared: Type) -> None:
     for member in members_of(declared):
         if isinstance(member, Collection | Dictionary):
             site.hint = join(site.hint, member)
-
-
-__all__ = ["Method"]

@@ -8,6 +8,7 @@ from collections.abc import Callable as Visitor
 from collections.abc import Iterator, Mapping, Sequence
 
 from ppybuild.graph.imports import absolute_name, provides
+from ppybuild.graph.index import bindings_of
 from ppybuild.graph.infer.annotations import (
     ALIASES,
     BUFFER_MARKS,
@@ -26,7 +27,6 @@ from ppybuild.graph.program import Callee, Constant, FunctionNode, Module, Progr
 from ppybuild.graph.scopes import parameters_of, scope_of
 from ppybuild.graph.types import (
     NEVER,
-    NONE,
     STR,
     UNKNOWN,
     Class,
@@ -73,6 +73,8 @@ class Engine:
         self.lambdas: dict[ast.Lambda, Unit] = {}
         self._visit = visit
         self._canonical_names: dict[str, str] = {}
+        self._children = self._find_children()
+        self._bindings: dict[str, dict[str, str]] = {}
         self._by_last: dict[str, list[str]] = {}
         self._answers: dict[tuple[object, ...], Type] = {}
         self._active: list[Unit] = []
@@ -327,7 +329,7 @@ class Engine:
         item = self.read(found.slot, unit) if found.declared is None else found.declared
         if found.kind == "keywords":
             return Dictionary("dict", STR, item)
-        if found.kind == "rest" and found.declared is not None:
+        if found.kind == "rest" and (found.declared is not None or item is UNKNOWN):
             return Collection("tuple", item)
         return item
 
@@ -362,15 +364,16 @@ class Engine:
         return None
 
     def _submodules(self, module: str) -> frozenset[str]:
-        if not hasattr(self, "_children"):
-            children: dict[str, set[str]] = {}
-            for name in self.program.modules:
-                package, _, last = name.rpartition(".")
-                while package:
-                    children.setdefault(package, set()).add(last)
-                    package, _, last = package.rpartition(".")
-            self._children = {name: frozenset(found) for name, found in children.items()}
         return self._children.get(module, frozenset())
+
+    def _find_children(self) -> dict[str, frozenset[str]]:
+        children: dict[str, set[str]] = {}
+        for name in self.program.modules:
+            package, _, last = name.rpartition(".")
+            while package:
+                children.setdefault(package, set()).add(last)
+                package, _, last = package.rpartition(".")
+        return {name: frozenset(found) for name, found in children.items()}
 
     def is_project_module(self, name: str) -> bool:
         """True for a module of the project, or a folder of some."""
@@ -408,12 +411,8 @@ class Engine:
             yield f"{unit.module.name}.{name}"
 
     def _imports(self, module: Module) -> dict[str, str]:
-        if not hasattr(self, "_bindings"):
-            self._bindings: dict[str, dict[str, str]] = {}
         found = self._bindings.get(module.name)
         if found is None:
-            from ppybuild.graph.index import bindings_of
-
             found = self._bindings[module.name] = bindings_of(module)
         return found
 
@@ -450,6 +449,3 @@ def _decorator(node: ast.expr) -> str:
     if isinstance(node, ast.Call):
         node = node.func
     return ast.unparse(node)
-
-
-__all__ = ["NONE", "Engine"]

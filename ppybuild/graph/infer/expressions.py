@@ -19,7 +19,7 @@ from ppybuild.graph.infer.containers import (
 from ppybuild.graph.infer.narrow import branch
 from ppybuild.graph.infer.operands import infer_binary, infer_comparison, infer_negation
 from ppybuild.graph.infer.state import Unit
-from ppybuild.graph.infer.values import constant_of, known_value
+from ppybuild.graph.infer.values import constant_of
 from ppybuild.graph.infer.visit import Visit, join_envs, lookup, path_of
 from ppybuild.graph.lattice import join
 from ppybuild.graph.scopes import target_names
@@ -39,7 +39,6 @@ from ppybuild.graph.types import (
     Literal,
     Tuple,
     Type,
-    Unknown,
 )
 
 _CONSTANTS: Mapping[type, Type] = {
@@ -333,5 +332,3 @@ EXPRESSIONS: Mapping[type[ast.expr], Handler] = MappingProxyType(
         ast.YieldFrom: infer_yield,
     }
 )
-
-__all__ = ["EXPRESSIONS", "Unknown", "bind_target", "infer_defaults", "known_value", "unpacked"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from ppybuild.graph.index import bindings_of
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Class, Function, Program
 
@@ -53,8 +54,6 @@ class Hierarchy:
             prefix = prefix.rpartition(".")[0]
         module, _, last = base.rpartition(".")
         if module in self._program.modules:
-            from ppybuild.graph.index import bindings_of
-
             target = bindings_of(self._program.modules[module]).get(last)
             if target is not None and target != base:
                 return self._follow(target, found)

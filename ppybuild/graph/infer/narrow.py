@@ -9,7 +9,6 @@ from ppybuild.graph.infer.visit import Env, Visit, join_envs, path_of
 from ppybuild.graph.lattice import base_scalar, join_all, members_of
 from ppybuild.graph.types import (
     BOOL,
-    FLOAT,
     INT,
     NEVER,
     NONE,
@@ -290,6 +289,3 @@ def _meet(visit: Visit, member: Type, name: str) -> Type:
     if isinstance(member, Dictionary) and isinstance(wanted, Dictionary):
         return Dictionary(wanted.kind, member.key, member.value)
     return wanted
-
-
-__all__ = ["FLOAT", "branch", "falsy_part", "truthy_part"]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ppybuild.graph.imports import absolute_name
 from ppybuild.graph.infer.attributes import write_field
-from ppybuild.graph.infer.containers import element_of, hint, join_lists, store_item
+from ppybuild.graph.infer.containers import element_of, hint, store_item
 from ppybuild.graph.infer.expressions import infer_defaults, unpacked
 from ppybuild.graph.infer.narrow import branch
 from ppybuild.graph.infer.operands import infer_binary
@@ -559,5 +559,3 @@ STATEMENTS: Mapping[type[ast.stmt], Callable[[Visit, ast.stmt], None]] = Mapping
         ast.Nonlocal: run_nothing,
     }
 )
-
-__all__ = ["join_lists", "run"]

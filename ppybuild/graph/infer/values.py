@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from ppybuild.graph.constants import bound_by, calculate
-from ppybuild.graph.infer.state import Unit
-from ppybuild.graph.infer.visit import Visit, binds, outer_units
+from ppybuild.graph.infer.state import Unit, outer_units
+from ppybuild.graph.infer.visit import Visit, binds
 from ppybuild.graph.lattice import ANY_SIZE, widened
 from ppybuild.graph.library import UNKNOWN_VALUE, Argument, Value
 from ppybuild.graph.program import Constant

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ppybuild.graph.infer.engine import Engine
 from ppybuild.graph.infer.state import Slot, Unit, outer_units
 from ppybuild.graph.lattice import join
-from ppybuild.graph.types import NEVER, NONE, UNKNOWN, Type
+from ppybuild.graph.types import NEVER, NONE, Type
 
 Env = dict[str, Type]
 """Types by variable, and by path for what a test or an assignment has settled about an
@@ -179,16 +179,3 @@ def lookup(visit: Visit, name: str) -> Type | None:
 def builtin(engine: Engine, name: str) -> Type | None:
     """The type of a built-in name; None where there is none."""
     return engine.library.name(f"builtins.{name}")
-
-
-__all__ = [
-    "UNKNOWN",
-    "Env",
-    "Visit",
-    "binds",
-    "builtin",
-    "join_envs",
-    "lookup",
-    "outer_units",
-    "path_of",
-]

@@ -91,7 +91,8 @@ class Tensor:
 
     `dtype` is torch's name without the prefix ("float32"), None where not known.
     `shape` holds an int or a symbol's name per dimension, and is None where even the
-    number of dimensions is not known.
+    number of dimensions is not known. "?" is a size that is not known and equals no other,
+    not even itself.
     """
 
     dtype: str | None = None

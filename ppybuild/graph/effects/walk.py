@@ -399,6 +399,8 @@ class Walk:
             if own and not fixed and node not in self.facts.constants:
                 return self._global(kind.name, node.attr)
             return NOWHERE
+        if isinstance(kind, Class) and may_share(self.type_of(node)):
+            return self._global(kind.name, node.attr)
         self._special(node.value, node.attr, owner, property_only=True)
         return self.inside(owner)
 

@@ -14,7 +14,7 @@ from ppybuild.graph.infer.narrow import branch
 from ppybuild.graph.infer.operands import infer_binary
 from ppybuild.graph.infer.patterns import match_case
 from ppybuild.graph.infer.visit import Env, Visit, join_envs, path_of
-from ppybuild.graph.lattice import fits, join, members_of
+from ppybuild.graph.lattice import fits, join, members_of, widened
 from ppybuild.graph.types import (
     NEVER,
     NONE,
@@ -27,6 +27,7 @@ from ppybuild.graph.types import (
     Instance,
     Module,
     Never,
+    Tuple,
     Type,
     Unknown,
 )
@@ -281,6 +282,8 @@ def run_continue(visit: Visit, node: ast.stmt) -> None:
 def run_return(visit: Visit, node: ast.stmt) -> None:
     assert isinstance(node, ast.Return)
     found = visit.infer(node.value) if node.value is not None else NONE
+    if isinstance(found, Tuple):
+        found = widened(found)
     visit.returned = join(visit.returned, found)
     visit.env = None
 

@@ -125,7 +125,7 @@ def emit_loops(
                 emit_wrappers(module, [functions[name] for name in names]),
             )
         )
-        sources.append(SourceFile(PurePosixPath(f"{module}.c"), text))
+        sources.append(SourceFile(PurePosixPath(f"{module}.py.c"), text))
     listing = emit_extension(LOOPS, sorted(by_module))
     sources.append(SourceFile(PurePosixPath("extension.c"), listing))
     return (Extension(LOOPS, tuple(sources), uses_torch=False, fp=fp),)

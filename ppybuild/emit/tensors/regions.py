@@ -48,7 +48,7 @@ def emit_regions(
         if not kept:
             continue
         modules.append(module)
-        sources.append(SourceFile(PurePosixPath(f"{module}.cpp"), text))
+        sources.append(SourceFile(PurePosixPath(f"{module}.py.cpp"), text))
         bindings |= {region.function: (NAME, mangle(region.function)) for region in kept}
     if not modules:
         return RegionEmission(None, {}, refused)

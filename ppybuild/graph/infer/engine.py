@@ -121,7 +121,7 @@ class Engine:
                     settle_inputs(self, unit)
                     self._visit_now(unit)
                     self._drain()
-                for other in mentions[name]:
+                for other in sorted(mentions[name]):
                     counts[other] -= 1
                     if not counts[other]:
                         ready.append(other)

@@ -53,7 +53,11 @@ def regression_cases(rows: int, vector_bytes: int) -> list[Case]:
         return loss.item()
 
     mine = [p.detach().clone() for p in params]
-    step = Fused(regression_step(shapes), inplace={i + 1: i + 2 for i in range(4)}, vector_bytes=vector_bytes)  # noqa: E501
+    step = Fused(
+        regression_step(shapes),
+        inplace={i + 1: i + 2 for i in range(4)},
+        vector_bytes=vector_bytes,
+    )
     outputs = [torch.empty(()), *mine]
     call = step.prepare(rows, [x, y, *mine, 0.001], outputs)
 
@@ -68,7 +72,11 @@ def regression_cases(rows: int, vector_bytes: int) -> list[Case]:
     forward_call = forward.prepare(rows, [x, y, *mine], [loss])
     return [
         Case(f"regression step, {rows} rows", eager_step, lambda: step.call(call)),
-        Case(f"regression forward, {rows} rows", eager_forward, lambda: forward.call(forward_call)),
+        Case(
+            f"regression forward, {rows} rows",
+            eager_forward,
+            lambda: forward.call(forward_call),
+        ),
     ]
 
 

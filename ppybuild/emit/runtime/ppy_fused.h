@@ -70,7 +70,7 @@ PPY_INLINE ppy_vec ppy_first(ppy_vec v, int64_t count, ppy_real rest) {
 PPY_INLINE ppy_vec ppy_load_upto(const ppy_real *p, int64_t count) {
     if (count >= PPY_LANES) return ppy_load(p);
     ppy_vec v = {0};
-    for (int64_t i = 0; i < count; i++) v[i] = p[i];
+    memcpy(&v, p, (size_t)count * sizeof *p);
     return v;
 }
 
@@ -79,7 +79,7 @@ PPY_INLINE void ppy_store_upto(ppy_real *p, ppy_vec v, int64_t count) {
         ppy_store(p, v);
         return;
     }
-    for (int64_t i = 0; i < count; i++) p[i] = v[i];
+    memcpy(p, &v, (size_t)count * sizeof *p);
 }
 
 PPY_INLINE ppy_real ppy_lanes_sum(ppy_vec v) {
@@ -252,7 +252,8 @@ PPY_INLINE ppy_vec ppy_log1p(ppy_vec x) {
 
 /* ---- the error function ---- */
 
-PPY_INLINE ppy_vec ppy_erf(ppy_vec x) {
+/* erf(x), given exp(-x * x), which those who want erf mostly want as well. */
+PPY_INLINE ppy_vec ppy_erf(ppy_vec x, ppy_vec bell) {
     const ppy_vec z = x * x, a = ppy_abs(x);
     const ppy_vec most = ppy_set(PPY_R(4.2, 6.2));
     const ppy_vec b = ppy_select(a > most, most, a);
@@ -299,7 +300,7 @@ PPY_INLINE ppy_vec ppy_erf(ppy_vec x) {
     q = q * u - 0.32623357668161864266f;
     q = q * u + 0.17900114955421509343f;
 #endif
-    const ppy_vec far = ppy_signed(1 - ppy_exp(-b * b) * q, x);
+    const ppy_vec far = ppy_signed(1 - bell * q, x);
     return ppy_select(a < ppy_set(1), x * p, far);
 }
 

@@ -21,7 +21,7 @@ ELEMENTS: Mapping[str, str] = {
     "sqrt": "ppy_sqrt({0})",
     "tanh": "ppy_tanh({0})",
     "sigmoid": "ppy_sigmoid({0})",
-    "erf": "ppy_erf({0})",
+    "erf": "ppy_erf({0}, {1})",
     "pow": "ppy_pow({0}, {1})",
     "floor": "ppy_floor({0})",
     "max": "ppy_max({0}, {1})",
@@ -47,7 +47,9 @@ _FOLD: Mapping[str, Callable[..., float]] = {
     "mul": lambda a, b: a * b,
     "neg": lambda a: -a,
     "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
-    "div": lambda a, b: a / b if b else math.nan if not a or a != a else math.copysign(math.inf, a),
+    "div": lambda a, b: (
+        a / b if b else math.nan if not a or a != a else math.copysign(math.inf, a)
+    ),
 }
 
 

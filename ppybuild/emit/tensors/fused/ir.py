@@ -86,7 +86,7 @@ class Outer:
 @final
 @dataclass(frozen=True, slots=True)
 class Along:
-    """"sum" or "max" of each row: a row value of width 1."""
+    """ "sum" or "max" of each row: a row value of width 1."""
 
     kind: str
     row: int

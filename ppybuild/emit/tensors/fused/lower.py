@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppybuild.emit.tensors.derivatives.decompose import decompose
-from ppybuild.emit.tensors.fused.ir import Element, NotFusible, Output, Program, Row, Weight
+from ppybuild.emit.tensors.fused.ir import Element, NotFusible, Output, Program, Weight
 from ppybuild.emit.tensors.fused.lowering import Lowering
 from ppybuild.emit.tensors.fused.rules import RULES
 from ppybuild.emit.tensors.ir import Argument, Graph, Value
@@ -43,13 +43,9 @@ def _output(lowering: Lowering, arg: Argument) -> Output:
     sizes = tuple(s if isinstance(s, int) else None for s in bound.shape)
     width = lowering.row_width(bound.shape)
     if width is not None:
-        value = lowering.in_rows(bound)
         if bound.transposed:
             raise NotFusible("a transposed output")
-        if lowering.width(value) != width:
-            value = lowering.add(
-                Element("add", (value, lowering.zeros(bound.shape))), Row(width)
-            )
+        value = lowering.widened(bound)
     else:
         known = tuple(size for size in bound.shape if isinstance(size, int))
         laid = lowering.laid_out(bound, known)

@@ -126,7 +126,9 @@ class Lowering:
         if same is not None:
             return Bound(same, shape)
         has_row = any(self.is_row(value) for value in values)
-        wide = max((self.width(v) for v in values if isinstance(v, int) and self.is_row(v)), default=0)
+        wide = max(
+            (self.width(v) for v in values if isinstance(v, int) and self.is_row(v)), default=0
+        )
         vectors = any(
             isinstance(v, int) and not self.is_row(v) and self._count(v) > 1 for v in values
         )
@@ -134,7 +136,9 @@ class Lowering:
             # The same in every row: a weight, seen with the batch in front.
             inner = tuple(size for size in shape[1:] if isinstance(size, int))
             flat = [Bound(v, self._shape_of(v)) for v in values]
-            return Bound(self._weight_element(name, flat, inner if vectors else ()).value, shape)
+            return Bound(
+                self._weight_element(name, flat, inner if vectors else ()).value, shape
+            )
         return Bound(
             self.add(Element(name, values), Row(width if vectors or wide > 1 else 1)), shape
         )
@@ -192,7 +196,9 @@ class Lowering:
         if operand.transposed:
             strides = [1, int(sizes[0])]
         missing = len(shape) - len(sizes)
-        padded = [0] * missing + [0 if s == 1 else st for s, st in zip(sizes, strides, strict=True)]
+        padded = [0] * missing + [
+            0 if s == 1 else st for s, st in zip(sizes, strides, strict=True)
+        ]
         plain, step = [], 1
         for size in reversed(shape):
             plain.insert(0, 0 if size == 1 else step)
@@ -204,32 +210,32 @@ class Lowering:
     # Reductions
 
     def along(self, kind: str, row: Bound, keep: bool) -> Bound:
-        """Reduce each row; a value that is the same in every row is a weight's business."""
+        """Reduce each row."""
         shape = (*row.shape[:-1], 1) if keep else row.shape[:-1]
-        value = self.in_rows(row)
-        if self.width(value) == 1 and row.shape[-1] == 1:
+        value = self.widened(row)
+        if self.width(value) == 1:
             return Bound(value, shape)
-        if self.width(value) != row.shape[-1]:
-            value = self.add(Element("add", (value, self.zeros(row.shape))), Row(int(row.shape[-1])))
         return Bound(self.add(Along(kind, value), Row(1)), shape)
 
-    def zeros(self, shape: Shape) -> int:
-        return self.add(Element("copy", (0.0,)), Weight((int(shape[-1]),)))
+    def widened(self, bound: Bound) -> int:
+        """A row value with a number in every column of the tensor's shape.
 
-    def in_rows(self, bound: Bound) -> int:
-        """A row value, also for what is the same in every row."""
-        if isinstance(bound.value, int) and self.is_row(bound.value):
-            return bound.value
+        A tensor may be bound to less: to a number or a row that is the same in every row,
+        or to one number for all of a row's columns.
+        """
         width = self.row_width(bound.shape)
         assert width is not None
-        return self.add(Element("copy", (bound.value,)), Row(width))
+        value = bound.value
+        if not isinstance(value, int) or not self.is_row(value):
+            return self.add(Element("copy", (value,)), Row(width))
+        if self.width(value) == width:
+            return value
+        zeros = self.add(Element("copy", (0.0,)), Weight((width,)))
+        return self.add(Element("add", (value, zeros)), Row(width))
 
     def over(self, row: Bound, total: bool, shape: Shape) -> Bound:
-        value = self.in_rows(row)
-        width = self.row_width(row.shape)
-        assert width is not None
-        if self.width(value) != width:
-            value = self.add(Element("add", (value, self.zeros(row.shape))), Row(width))
+        value = self.widened(row)
+        width = self.width(value)
         space = Weight(() if total or width == 1 else (width,))
         return Bound(self.add(Over(value, total or width == 1), space), shape)
 

@@ -217,7 +217,8 @@ def _steps(program: Program, ids: list[int]) -> tuple[Step, ...]:
         # The result of a loop over elements is at hand in that loop; of a reduction, after.
         known_after[i] = place + 1 if isinstance(operation, Along) else place
     return tuple(
-        Multiply(body[0]) if width is None else Loop(width, tuple(body)) for width, body in steps
+        Multiply(body[0]) if width is None else Loop(width, tuple(body))
+        for width, body in steps
     )
 
 
@@ -241,5 +242,3 @@ def _width(program: Program, i: int) -> int:
     space = program.spaces[i]
     assert isinstance(space, Row)
     return space.width
-
-

@@ -131,7 +131,9 @@ class _File:
         if isinstance(operation, Product):
             outer = self._width_of_product(operation)
             key = (weight, operation.transposed)
-            if key not in stage.products and (operation.transposed or outer % self.vectors.lanes):
+            if key not in stage.products and (
+                operation.transposed or outer % self.vectors.lanes
+            ):
                 inner = count // outer
                 stage.products[key] = self.arena.take(inner * self.vectors.padded(outer))
         elif count > 1 and count % self.vectors.lanes and weight not in stage.packed:
@@ -145,7 +147,9 @@ class _File:
     def _sum_size(self, i: int) -> int:
         operation = self.program.operations[i]
         if isinstance(operation, Outer):
-            return self._width(operation.left) * self.vectors.padded(self._width(operation.right))
+            return self._width(operation.left) * self.vectors.padded(
+                self._width(operation.right)
+            )
         assert isinstance(operation, Over)
         if operation.total:
             return self.vectors.lanes
@@ -294,7 +298,9 @@ class _File:
             width = self._width(i)
             # A narrow buffer is read by whole vectors past the last row of a tile.
             size, start = (
-                ("TILE", " = {0}") if width == 1 else (f"TILE * {self.vectors.padded(width)}", "")
+                ("TILE", " = {0}")
+                if width == 1
+                else (f"TILE * {self.vectors.padded(width)}", "")
             )
             lines.append(f"_Alignas(64) ppy_real v{i}[{size}]{start};")
         return lines
@@ -406,7 +412,9 @@ class _File:
             body += emit_section(context, self.plan.sections[index])
             body += self._packing(stage)
             body.append(f"if (chunks == 1) stage_{index}(0, 1, &r);")
-            body.append(f"else if (chunks) torch_parallel_for(0, chunks, 1, stage_{index}, &r);")
+            body.append(
+                f"else if (chunks) torch_parallel_for(0, chunks, 1, stage_{index}, &r);"
+            )
             body += self._combining(stage)
         body += [f"if (!(*{self.pointers[i]} == 0)) return 1;" for i in self.program.checks]
         body += emit_section(context, self.plan.sections[len(self.stages)])
@@ -424,7 +432,9 @@ class _File:
         lines = []
         for i, at in stage.packed.items():
             count = count_of(self.program, i)
-            lines.append(f"memcpy(scratch + {at}, {self.pointers[i]}, {count} * sizeof *scratch);")
+            lines.append(
+                f"memcpy(scratch + {at}, {self.pointers[i]}, {count} * sizeof *scratch);"
+            )
         for (i, transposed), at in stage.products.items():
             space = self.program.spaces[i]
             assert isinstance(space, Weight)
@@ -432,7 +442,9 @@ class _File:
             inner = count_of(self.program, i) // outer
             padded = self.vectors.padded(outer)
             call = "ppy_pack_transposed" if transposed else "ppy_pack"
-            lines.append(f"{call}(scratch + {at}, {self.pointers[i]}, {inner}, {outer}, {padded});")
+            lines.append(
+                f"{call}(scratch + {at}, {self.pointers[i]}, {inner}, {outer}, {padded});"
+            )
         return lines
 
     def _combining(self, stage: _Stage) -> list[str]:
@@ -455,6 +467,3 @@ class _File:
                 f"{rows}, {width}, {self.vectors.padded(width)});"
             )
         return lines
-
-
-

@@ -93,7 +93,9 @@ class _Printer:
         return [value for value in self._operands() if self._kind(value) == kind]
 
     def _numbers(self) -> list[str]:
-        return [f"const ppy_vec e{i} = ppy_set(*{self.c.weights[i]});" for i in self._of("number")]
+        return [
+            f"const ppy_vec e{i} = ppy_set(*{self.c.weights[i]});" for i in self._of("number")
+        ]
 
     def _reductions(self) -> tuple[list[int], list[int]]:
         along, over = [], []
@@ -139,7 +141,8 @@ class _Printer:
 
     def _column_loads(self) -> list[str]:
         return [
-            f"const ppy_vec e{i} = ppy_load({self.c.weights[i]} + j);" for i in self._of("vector")
+            f"const ppy_vec e{i} = ppy_load({self.c.weights[i]} + j);"
+            for i in self._of("vector")
         ]
 
     def _row_loads(self) -> list[str]:
@@ -172,7 +175,9 @@ class _Printer:
                         rest = "0" if kind == "sum" else "-PPY_INFINITY"
                         value = f"ppy_first({value}, {self.loop.width} - j, {rest})"
                     body.append(
-                        f"r{i} += {value};" if kind == "sum" else f"r{i} = ppy_max(r{i}, {value});"
+                        f"r{i} += {value};"
+                        if kind == "sum"
+                        else f"r{i} = ppy_max(r{i}, {value});"
                     )
                 case _:
                     body.append(self._compute(i))
@@ -191,7 +196,9 @@ class _Printer:
         """Column by column: column sums and biases stay in registers."""
         over = self._reductions()[1]
         lines = ["{", *_indent(self._numbers())]
-        lines.append(f"    for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{")
+        lines.append(
+            f"    for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{"
+        )
         head = self._column_loads() + [f"ppy_vec s{i} = {{0}};" for i in over]
         lines += _indent([*head, "for (int64_t t = 0; t < rows; t++) {"], 2)
         lines += _indent(self._narrow_loads() + self._body("s{}"), 3)
@@ -214,13 +221,17 @@ class _Printer:
         if self.columns <= 8:
             head.append(f"#pragma GCC unroll {self.columns}")
         lines += _indent(head, 2)
-        lines.append(f"        for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{")
+        lines.append(
+            f"        for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{"
+        )
         lines += _indent(self._column_loads() + self._body("s{}[j / PPY_LANES]"), 3)
         lines.append("        }")
         for i in along:
             kind = self.c.program.operations[i]
             assert isinstance(kind, Along)
-            lines.append(f"        {self.c.places[i].pointer}[t] = ppy_lanes_{kind.kind}(r{i});")
+            lines.append(
+                f"        {self.c.places[i].pointer}[t] = ppy_lanes_{kind.kind}(r{i});"
+            )
         lines.append("    }")
         if over:
             lines.append(

@@ -89,9 +89,7 @@ def _product(low: Lowering, left: Bound, right: Bound) -> Bound:
         return _by_weight(low, left, right, shape)
     if rows == (True, True) and left.transposed and not right.transposed:
         return _over_rows(low, left, right, shape)
-    raise NotFusible(
-        "a product of weights" if not any(rows) else "a product along the batch"
-    )
+    raise NotFusible("a product of weights" if not any(rows) else "a product along the batch")
 
 
 def _by_weight(low: Lowering, left: Bound, right: Bound, shape: Shape) -> Bound:
@@ -100,22 +98,13 @@ def _by_weight(low: Lowering, left: Bound, right: Bound, shape: Shape) -> Bound:
     inner, outer = right.shape
     assert isinstance(inner, int)
     assert isinstance(outer, int)
-    if low.width(left.value) != inner:
-        left = low.element("mul", left, Bound(_ones(low, inner), (inner,)))
-        assert isinstance(left.value, int)
     if outer == 1:
         terms = low.element("mul", left, Bound(right.value, (1, inner)))
         return Bound(low.along("sum", terms, True).value, shape)
     if inner == 1:
         return low.element("mul", left, Bound(right.value, (1, outer)))
-    value = low.add(Product(left.value, right.value, right.transposed), Row(outer))
+    value = low.add(Product(low.widened(left), right.value, right.transposed), Row(outer))
     return Bound(value, shape)
-
-
-def _ones(low: Lowering, width: int) -> int:
-    from ppybuild.emit.tensors.fused.ir import Element
-
-    return low.add(Element("copy", (1.0,)), Weight((width,)))
 
 
 def _over_rows(low: Lowering, left: Bound, right: Bound, shape: Shape) -> Bound:
@@ -126,10 +115,7 @@ def _over_rows(low: Lowering, left: Bound, right: Bound, shape: Shape) -> Bound:
     assert isinstance(n, int)
     if k == 1 or n == 1:
         return Bound(low.over(low.element("mul", a, right), False, shape).value, shape)
-    value = low.add(Outer(low.in_rows(a), low.in_rows(right)), Weight((k, n)))
-    if low.width(low.in_rows(a)) != k or low.width(low.in_rows(right)) != n:
-        raise NotFusible("a product with a value that is the same in every column")
-    return Bound(value, shape)
+    return Bound(low.add(Outer(low.widened(a), low.widened(right)), Weight((k, n))), shape)
 
 
 def _mm(low: Lowering, node: Node) -> tuple[Bound, ...]:
@@ -170,7 +156,11 @@ def _transpose_dims(low: Lowering, node: Node) -> tuple[Bound, ...]:
 def _permute(low: Lowering, node: Node) -> tuple[Bound, ...]:
     source = low.tensor(node.args[0])
     items = node.args[1].items if isinstance(node.args[1], Items) else ()
-    dims = [i.value % len(source.shape) for i in items if isinstance(i, Constant) and isinstance(i.value, int)]  # noqa: E501
+    dims = [
+        i.value % len(source.shape)
+        for i in items
+        if isinstance(i, Constant) and isinstance(i.value, int)
+    ]
     if dims == sorted(dims):
         return (source,)
     return _transpose(low, node)

@@ -24,7 +24,9 @@ def _reduced(low: Lowering, terms: Bound, reduction: int) -> Bound:
         return terms
     dims = tuple(range(len(terms.shape)))
     total = low.sum(terms, dims, False)
-    return total if reduction == SUM else low.element("div", total, low.count(terms.shape, dims))
+    return (
+        total if reduction == SUM else low.element("div", total, low.count(terms.shape, dims))
+    )
 
 
 def _per_term(low: Lowering, g: Bound, shape: tuple[int | str, ...], reduction: int) -> Bound:

@@ -84,6 +84,14 @@ def _softplus_backward(e: Formula, g: Bound, x: Bound, beta: Bound, threshold: B
     return e("where_gt", scaled, threshold, g, e("mul", g, e("sigmoid", scaled)))
 
 
+def _bell(e: Formula, x: Bound) -> Bound:
+    return e("exp", e("neg", e("mul", x, x)))
+
+
+def _erf(e: Formula, x: Bound) -> Bound:
+    return e("erf", x, _bell(e, x))
+
+
 _TANH_GELU = (math.sqrt(2 / math.pi), 0.044715)
 
 
@@ -95,7 +103,7 @@ def _gelu(low: Lowering, node: Node) -> tuple[Bound, ...]:
     e, x = low.element, low.tensor(node.args[0])
     half = e("mul", x, 0.5)
     if not _approximate(node, 1):
-        return (e("mul", half, e("add", e("erf", e("mul", x, math.sqrt(0.5))), 1)),)
+        return (e("mul", half, e("add", _erf(e, e("mul", x, math.sqrt(0.5))), 1)),)
     return (e("mul", half, e("add", _inner_tanh(e, x), 1)),)
 
 
@@ -109,8 +117,9 @@ def _gelu_backward(low: Lowering, node: Node) -> tuple[Bound, ...]:
     e = low.element
     g, x = low.tensor(node.args[0]), low.tensor(node.args[1])
     if not _approximate(node, 2):
-        below = e("mul", e("add", e("erf", e("mul", x, math.sqrt(0.5))), 1), 0.5)
-        bell = e("mul", e("exp", e("mul", e("mul", x, x), -0.5)), 1 / math.sqrt(2 * math.pi))
+        scaled = e("mul", x, math.sqrt(0.5))
+        below = e("mul", e("add", _erf(e, scaled), 1), 0.5)
+        bell = e("mul", _bell(e, scaled), 1 / math.sqrt(2 * math.pi))
         return (e("mul", g, e("add", below, e("mul", x, bell))),)
     root, cubic = _TANH_GELU
     t = _inner_tanh(e, x)
@@ -156,13 +165,21 @@ def _masked_fill(e: Formula, a: Bound, mask: Bound, value: Bound) -> Bound:
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 RULES: Mapping[str, Rule] = {
-    **{name: _element(name) for name in "neg abs sgn exp expm1 log log1p sqrt tanh sigmoid erf floor".split()},
+    **{
+        name: _element(name)
+        for name in ["neg", "abs", "sgn", "exp", "expm1", "log", "log1p", "sqrt", "tanh", "sigmoid", "floor"]
+    },
     **{f"{op}.{kind}": _element(op, 2) for op in _COMPARISONS for kind in ("Tensor", "Scalar")},
-    **{f"{op}.{kind}": _element(op, 2) for op in ("mul", "div") for kind in ("Tensor", "Scalar")},
+    **{
+        f"{op}.{kind}": _element(op, 2)
+        for op in ("mul", "div")
+        for kind in ("Tensor", "Scalar")
+    },
     **{f"add.{kind}": _of(_scaled_add, 0, 1, 2) for kind in ("Tensor", "Scalar")},
     **{f"sub.{kind}": _of(_scaled_sub, 0, 1, 2) for kind in ("Tensor", "Scalar")},
     **{f"rsub.{kind}": _of(_reversed_sub, 0, 1, 2) for kind in ("Tensor", "Scalar")},
     "sign": _element("sgn"),
+    "erf": _of(_erf, 0),
     "maximum": _element("max", 2),
     "minimum": _element("min", 2),
     "where.self": _element("where", 3),
@@ -198,10 +215,6 @@ RULES: Mapping[str, Rule] = {
     "pow.Tensor_Scalar": _power,
     "lerp.Scalar": _of(lambda e, a, b, w: e("add", a, e("mul", w, e("sub", b, a))), 0, 1, 2),
     "lerp.Tensor": _of(lambda e, a, b, w: e("add", a, e("mul", w, e("sub", b, a))), 0, 1, 2),
-    "addcmul": _of(
-        lambda e, a, b, c, v: e("add", a, e("mul", e("mul", b, c), v)), 0, 1, 2, 3
-    ),
-    "addcdiv": _of(
-        lambda e, a, b, c, v: e("add", a, e("mul", e("div", b, c), v)), 0, 1, 2, 3
-    ),
+    "addcmul": _of(lambda e, a, b, c, v: e("add", a, e("mul", e("mul", b, c), v)), 0, 1, 2, 3),
+    "addcdiv": _of(lambda e, a, b, c, v: e("add", a, e("mul", e("div", b, c), v)), 0, 1, 2, 3),
 }

@@ -70,7 +70,9 @@ def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
         elif size:
             lines += _emit_loop(context, size, body)
         else:
-            lines += [f"*{context.pointers[i]} = 0;" for i in body if isinstance(kinds[i], Whole)]
+            lines += [
+                f"*{context.pointers[i]} = 0;" for i in body if isinstance(kinds[i], Whole)
+            ]
     return lines
 
 
@@ -103,7 +105,9 @@ def _emit_spread(
         target.append(f"i{depth} * {step}")
         step *= space.shape[depth]
     for depth, size in enumerate(space.shape):
-        lines.append("    " * depth + f"for (int64_t i{depth} = 0; i{depth} < {size}; i{depth}++)")
+        lines.append(
+            "    " * depth + f"for (int64_t i{depth} = 0; i{depth} < {size}; i{depth}++)"
+        )
     source = " + ".join(f"i{d} * {s}" for d, s in enumerate(strides) if s) or "0"
     place = " + ".join(reversed(target)) or "0"
     lines.append(

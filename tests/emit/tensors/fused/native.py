@@ -16,10 +16,7 @@ from ppybuild.emit.tensors.fused import emit_fused, plan_fused
 from ppybuild.emit.tensors.ir import Graph
 
 RUNTIME = Path(ppybuild.emit.__file__).parent / "runtime"
-FLAGS = (
-    "-O3 -std=c11 -fPIC -shared -Wall -Wextra -Werror -ffp-contract=fast -fno-math-errno "
-    "-fno-trapping-math"
-).split()
+FLAGS = ["-O3", "-std=c11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"]
 MACHINE = {16: ["-msse4.1"], 32: ["-mavx2", "-mfma"], 64: ["-mavx512f", "-mavx512dq", "-mfma"]}
 LIBTORCH = ctypes.CDLL(
     str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"), mode=ctypes.RTLD_GLOBAL
@@ -81,8 +78,9 @@ class Fused:
         return outputs
 
     def prepare(self, batch: int, inputs: Any, outputs: list[torch.Tensor]) -> Any:
-        self.kept = [_held(value) for value in inputs]
-        places = (ctypes.c_void_p * max(len(inputs), 1))(*(_address(v) for v in self.kept))
+        held = [_held(value) for value in inputs]
+        self.kept = (held, outputs)
+        places = (ctypes.c_void_p * max(len(inputs), 1))(*(_address(v) for v in held))
         results = (ctypes.c_void_p * max(len(outputs), 1))(*(o.data_ptr() for o in outputs))
         scratch = -(-self.scratch.data_ptr() // 64) * 64
         return places, results, (ctypes.c_int64 * 1)(batch), ctypes.c_void_p(scratch)

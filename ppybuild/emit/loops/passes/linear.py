@@ -31,10 +31,17 @@ class Polynomial:
     """Ascending by monomial, no coefficient zero."""
 
     def __add__(self, other: Polynomial) -> Polynomial:
-        return _collect((*self.terms, *other.terms))
+        return self.plus(other, 1)
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self + other.scaled(-1)
+        return self.plus(other, -1)
+
+    def plus(self, other: Polynomial, factor: int) -> Polynomial:
+        """The sum with a multiple of another."""
+        total = dict(self.terms)
+        for monomial, value in other.terms:
+            total[monomial] = total.get(monomial, 0) + factor * value
+        return _polynomial(total)
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         return _collect(
@@ -44,7 +51,8 @@ class Polynomial:
         )
 
     def scaled(self, factor: int) -> Polynomial:
-        return _collect((monomial, factor * value) for monomial, value in self.terms)
+        """Times a number that is not zero."""
+        return Polynomial(tuple((monomial, factor * value) for monomial, value in self.terms))
 
     def atoms(self) -> frozenset[int]:
         return frozenset(atom for monomial, _ in self.terms for atom in monomial)
@@ -76,17 +84,24 @@ class Polynomial:
                     slope.append((tuple(one for one in monomial if one != atom), value))
                 case _:
                     return None
-        return _collect(slope), _collect(rest)
+        return _collect(slope), Polynomial(tuple(rest))
 
 
 def _collect(terms: Iterable[tuple[Monomial, int]]) -> Polynomial:
     total: dict[Monomial, int] = {}
     for monomial, value in terms:
         total[monomial] = total.get(monomial, 0) + value
-    kept = tuple(sorted((monomial, value) for monomial, value in total.items() if value))
-    if len(kept) > MOST_TERMS or any(len(monomial) > MOST_FACTORS for monomial, _ in kept):
+    return _polynomial(total)
+
+
+def _polynomial(total: dict[Monomial, int]) -> Polynomial:
+    kept = sorted([term for term in total.items() if term[1]])
+    if len(kept) > MOST_TERMS:
         raise TooLarge
-    return Polynomial(kept)
+    for monomial, _ in kept:
+        if len(monomial) > MOST_FACTORS:
+            raise TooLarge
+    return Polynomial(tuple(kept))
 
 
 def constant(value: int) -> Polynomial:
@@ -105,9 +120,11 @@ def interval(polynomial: Polynomial, known: Mapping[int, Interval]) -> Interval:
     """What the polynomial can be, from what its atoms can be, each on its own."""
     low = high = 0
     for monomial, value in polynomial.terms:
-        ends = (value, value)
+        least = most = value
         for atom in monomial:
-            products = [end * bound for end in ends for bound in known[atom]]
-            ends = (min(products), max(products))
-        low, high = low + ends[0], high + ends[1]
+            bottom, top = known[atom]
+            a, b, c, d = least * bottom, least * top, most * bottom, most * top
+            least, most = min(a, b, c, d), max(a, b, c, d)
+        low += least
+        high += most
     return low, high

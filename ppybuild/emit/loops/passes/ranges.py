@@ -346,8 +346,8 @@ class Interpreter:
             first, now = state.values[name].number, head.values[name].number
             if first is None or now is None:
                 continue
-            head = head.know(now - first - progress.scaled(least))
-            head = head.know(first + progress.scaled(most) - now)
+            head = head.know((now - first).plus(progress, -least))
+            head = head.know((first - now).plus(progress, most))
         return head
 
     def turn(
@@ -390,8 +390,13 @@ class Interpreter:
             return reached[0]
         values: dict[str, Value] = {}
         for name, value in reached[0].values.items():
-            same = all(state.values[name] == value for state in reached[1:])
-            values[name] = value if same else self.merge(name, reached)
+            for state in reached:
+                other = state.values[name]
+                if other is not value and other != value:
+                    values[name] = self.merge(name, reached)
+                    break
+            else:
+                values[name] = value
         return State(values, before.facts, before.nonzero, before.narrowed)
 
     def merge(self, name: str, states: list[State]) -> Value:

@@ -199,28 +199,36 @@ class _Bargain(Prover):
     ) -> tuple[Polynomial, frozenset[int]] | None:
         """The aim with what the loop changes replaced by its bounds, and the invariants that
         were taken not to be negative for that."""
-        intervals = self.intervals(state)
-        invariants = frozenset(self.invariants)
-        supposed = ChainMap(
-            {atom: (max(0, intervals[atom][0]), intervals[atom][1]) for atom in invariants},
-            intervals,  # type: ignore[arg-type]  # only read
-        )
-        used = aim.atoms() & invariants
-        while variant := aim.atoms() - invariants:
+        known = self.intervals(state)
+        used: set[int] = set()
+        while True:
+            used.update(atom for atom in aim.atoms() if atom in self.invariants)
+            variant = [atom for atom in aim.atoms() if atom not in self.invariants]
+            if not variant:
+                return aim, frozenset(used)
             atom = max(variant)
             split = aim.split(atom)
             if split is None:
                 return None
             slope, rest = split
-            low, high = linear.interval(slope, supposed)
+            low, high = linear.interval(slope, self._supposed(slope, known))
             if low < 0 < high:
                 return None
-            bound = self._bound(atom, supposed[atom], upper=low < 0)
+            bound = self._bound(atom, known[atom], upper=low < 0)
             if bound is None:
                 return None
             aim = slope * bound + rest
-            used |= aim.atoms() & invariants
-        return aim, used
+
+    def _supposed(
+        self, polynomial: Polynomial, known: Mapping[int, Interval]
+    ) -> Mapping[int, Interval]:
+        """What its atoms can be where no invariant is negative."""
+        return {
+            atom: (max(0, known[atom][0]), known[atom][1])
+            if atom in self.invariants
+            else known[atom]
+            for atom in polynomial.atoms()
+        }
 
     def _bound(self, atom: int, interval: Interval, upper: bool) -> Polynomial | None:
         symbolic = (self.atoms.high if upper else self.atoms.low).get(atom)
@@ -255,10 +263,9 @@ class _Bargain(Prover):
 
     def _implies(self, one: Polynomial, two: Polynomial) -> bool:
         """Whether the second is at least zero where the first is, and no invariant is less."""
-        known = {
-            atom: (max(0, low), high) for atom, (low, high) in self.atoms.intervals.items()
-        }
-        return linear.interval(two - one, known)[0] >= 0
+        difference = two - one
+        known = self._supposed(difference, self.atoms.intervals)
+        return linear.interval(difference, known)[0] >= 0
 
     def _compare(self, polynomial: Polynomial) -> ir.Expr:
         """At least zero: what is taken away is less than the rest and one.

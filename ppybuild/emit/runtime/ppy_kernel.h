@@ -261,6 +261,59 @@ static inline bool ppy_checked_gcd(int64_t a, int64_t b, int64_t *result) {
     return *result >= 0; /* gcd(-2**63, -2**63) is 2**63 */
 }
 
+static inline bool ppy_checked_lcm(int64_t a, int64_t b, int64_t *result) {
+    *result = 0;
+    if (a == 0 || b == 0) return true;
+    const uint64_t left = ppy_magnitude(a), right = ppy_magnitude(b);
+    const uint64_t divisor = (uint64_t)ppy_gcd(a, b); /* 2**63 at the most */
+    return !__builtin_mul_overflow(left / divisor, right, result);
+}
+static inline int64_t ppy_lcm(int64_t a, int64_t b) {
+    int64_t multiple = 0;
+    (void)ppy_checked_lcm(a, b, &multiple);
+    return multiple;
+}
+
+/* Ways to choose k of n: each product is a multiple of its divisor, and none exceeds the
+ * last by more than a factor of k. */
+static inline bool ppy_checked_comb(int64_t n, int64_t k, int64_t *result) {
+    *result = 0;
+    if (n < 0 || k < 0) return false;
+    if (k > n) return true;
+    if (k > n - k) k = n - k;
+    int64_t ways = 1;
+    for (int64_t taken = 0; taken < k; taken++) {
+        const __int128 next = (__int128)ways * (n - taken) / (taken + 1);
+        if (next > INT64_MAX) return false;
+        ways = (int64_t)next;
+    }
+    *result = ways;
+    return true;
+}
+static inline int64_t ppy_comb(int64_t n, int64_t k) {
+    int64_t ways = 0;
+    (void)ppy_checked_comb(n, k, &ways);
+    return ways;
+}
+
+/* The same in order. */
+static inline bool ppy_checked_perm(int64_t n, int64_t k, int64_t *result) {
+    *result = 0;
+    if (n < 0 || k < 0) return false;
+    if (k > n) return true;
+    int64_t ways = 1;
+    for (int64_t taken = 0; taken < k; taken++) {
+        if (__builtin_mul_overflow(ways, n - taken, &ways)) return false;
+    }
+    *result = ways;
+    return true;
+}
+static inline int64_t ppy_perm(int64_t n, int64_t k) {
+    int64_t ways = 0;
+    (void)ppy_checked_perm(n, k, &ways);
+    return ways;
+}
+
 static inline int64_t ppy_isqrt(int64_t a) {
     int64_t root = (int64_t)sqrt((double)a);
     while (root > 3037000499 || root * root > a) root--; /* 3037000499 is isqrt(2**63 - 1) */

@@ -93,8 +93,21 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
 def lower_call(builder: Builder, node: ast.Call) -> Value | None:
     """The value of a call; None for Python's None."""
     callee = require_callee(builder, node)
+    if callee.name == "builtins.float" and (special := _float_of_text(node)):
+        return special
     nodes = [*node.args, *(keyword.value for keyword in node.keywords)]
     return apply_call(builder, node, callee, lower_operands(builder, nodes))
+
+
+def _float_of_text(node: ast.Call) -> ir.Const | None:
+    """`float("inf")` and its like."""
+    match node:
+        case ast.Call(args=[ast.Constant(value=str() as text)], keywords=[]):
+            try:
+                return ir.Const(float(text), F64)
+            except ValueError:
+                return None
+    return None
 
 
 def lower_scalar(builder: Builder, node: ast.expr) -> ir.Expr:
@@ -133,7 +146,7 @@ def lower_test(builder: Builder, node: ast.expr) -> ir.Expr:
     if isinstance(value, tuple):
         return ir.Const(bool(value), BOOL)
     if isinstance(value, BufferRef):
-        raise Stay(node, "the truth of a buffer", "compare its length")
+        return to_bool(ir.Length(value.name))
     return to_bool(value)
 
 

@@ -104,9 +104,23 @@ def _local_names(function: Function) -> frozenset[str]:
     return frozenset(scope.bound | {each.arg for each in every if each})
 
 
+_DEEPEST = 120  # parts in parts: the compiler's own recursion has to end
+
+
+def _is_deep(node: ast.AST) -> bool:
+    level: list[ast.AST] = [node]
+    for _ in range(_DEEPEST):
+        level = [child for each in level for child in ast.iter_child_nodes(each)]
+        if not level:
+            return False
+    return True
+
+
 def _check_form(facts: Facts, function: Function) -> None:
     """What rules a function out however its statements look."""
     node = function.node
+    if _is_deep(node):
+        raise Stay(node, f"code nested more than {_DEEPEST} deep", "split the function")
     if isinstance(node, ast.AsyncFunctionDef):
         raise Stay(node, "an async function")
     for decorator in node.decorator_list:

@@ -127,11 +127,16 @@ def _scaled(factor: float) -> Rule:
     return lambda call: op("mul.f64", to_float(call.args[0]), ir.Const(factor, F64))
 
 
-def _gcd(call: Call) -> Value:
-    value: ir.Expr = ir.Const(0, I64)
-    for arg in call.args:
-        value = call.checked("gcd", value, _int_only(arg))
-    return value
+def _fold(name: str, start: int) -> Rule:
+    """An operator of two ints, over any number of them."""
+
+    def apply(call: Call) -> Value:
+        value: ir.Expr = ir.Const(start, I64)
+        for arg in call.args:
+            value = call.checked(name, value, _int_only(arg))
+        return value
+
+    return apply
 
 
 def _isclose(call: Call) -> Value:
@@ -186,7 +191,10 @@ FUNCTIONS: dict[str, Function] = {
     "math.log": Function(1, 2, _log),
     "math.degrees": Function(1, 1, _scaled(180.0 / math.pi)),
     "math.radians": Function(1, 1, _scaled(math.pi / 180.0)),
-    "math.gcd": Function(0, _ANY, _gcd),
+    "math.gcd": Function(0, _ANY, _fold("gcd", 0)),
+    "math.lcm": Function(0, _ANY, _fold("lcm", 1)),
+    "math.comb": Function(2, 2, _row("comb")),
+    "math.perm": Function(2, 2, _row("perm")),
     "math.isqrt": Function(1, 1, _row("isqrt")),
     "math.factorial": Function(1, 1, _row("factorial")),
     "math.isclose": Function(2, 2, _isclose),

@@ -63,7 +63,7 @@ class _Versioning(Interpreter):
         bargain = _Bargain(self.atoms, self._invariants(state), tree.assigned((statement,)))
         runner = self._plain(bargain)
         fast, _ = runner.loop(statement, state, Loop())
-        if bargain.taken():
+        if bargain.taken() and any(map(_is_check, tree.statements(fast))):
             # What was taken for granted late in the body may show what is early in it.
             fast, _ = runner.loop(statement, state, Loop())
         condition = bargain.condition(state)
@@ -307,6 +307,10 @@ def _at_least(polynomial: Polynomial) -> tuple[int, int] | None:
     if split is None or slope is None or slope <= 0:
         return None
     return atom, -(split[1].terms[0][1] // slope) if split[1].terms else 0
+
+
+def _is_check(statement: ir.Statement) -> bool:
+    return isinstance(statement, ir.Checked | ir.Guard)
 
 
 def _not(condition: ir.Expr) -> ir.Op:

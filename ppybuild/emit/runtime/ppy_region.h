@@ -260,22 +260,25 @@ class PastAutograd {
  public:
   template <class... Tensors>
   explicit PastAutograd(const Tensors&... inputs) {
-    if (!c10::GradMode::is_enabled() && !(carries_tangent(inputs) || ...)) {
+    if (!c10::GradMode::is_enabled() && !(needs_autograd(inputs) || ...)) {
       guard_.emplace(c10::autograd_dispatch_keyset);
     }
   }
 
  private:
-  static bool carries_tangent(const at::Tensor& tensor) {
+  static bool needs_autograd(const at::Tensor& tensor) {
+    if (tensor.is_nested() || tensor.layout() != at::kStrided) {
+      return true; // some of their kernels are kept under autograd's keys
+    }
     const c10::AutogradMetaInterface* meta = tensor.unsafeGetTensorImpl()->autograd_meta();
     return meta != nullptr && meta->fw_grad(0, tensor).defined();
   }
-  static bool carries_tangent(const std::optional<at::Tensor>& tensor) {
-    return tensor.has_value() && carries_tangent(*tensor);
+  static bool needs_autograd(const std::optional<at::Tensor>& tensor) {
+    return tensor.has_value() && needs_autograd(*tensor);
   }
-  static bool carries_tangent(const std::vector<at::Tensor>& tensors) {
+  static bool needs_autograd(const std::vector<at::Tensor>& tensors) {
     for (const at::Tensor& tensor : tensors) {
-      if (carries_tangent(tensor)) {
+      if (needs_autograd(tensor)) {
         return true;
       }
     }

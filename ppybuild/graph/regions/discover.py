@@ -185,12 +185,16 @@ def _parts(type: Type) -> tuple[Type, ...]:
 
 
 def _makes_tensor(facts: Facts, function: Function) -> bool:
-    """Whether some expression in it computes a tensor: then a region may be expected."""
-    return any(
-        isinstance(node, ast.Call | ast.BinOp | ast.Compare | ast.UnaryOp)
-        and isinstance(facts.types.get(node), Tensor)
-        for node in ast.walk(function.node)
-    )
+    """Whether something in it calls torch or computes a tensor: then a region is expected."""
+    for node in ast.walk(function.node):
+        callee = facts.callees.get(node) if isinstance(node, ast.Call) else None
+        if callee is not None and callee.name.startswith("torch."):
+            return True
+        if isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp) and isinstance(
+            facts.types.get(node), Tensor
+        ):
+            return True
+    return False
 
 
 def _remark(facts: Facts, function: Function, stopped: Unsupported) -> Diagnostic:

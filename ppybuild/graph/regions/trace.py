@@ -582,7 +582,9 @@ class Body:
         """Follow a function that torch defines in Python."""
         source = self.trace.torch.source(name)
         if source is None:
-            raise Unsupported(f"`{name}` is not an operator of torch", node)
+            known = name.startswith("torch.")
+            what = "is not an operator of torch" if known else "is called, which is not torch's"
+            raise Unsupported(f"`{name}` {what}", node)
         if name in self.inside:
             raise Unsupported(f"`{name}` calls itself", node)
         site = self.site if self.site is not None else node

@@ -155,11 +155,14 @@ class Interpreter:
         if self.settling:
             return False
         mark = self.prover.mark()
-        holds = (
-            all(self.float_fits(*one, state) for one in found.floats)
-            and all(self.prover.requires(state, need) for need in found.needs)
-            and all(self.prover.requires_nonzero(state, one) for one in found.nonzero)
-        )
+        try:
+            holds = (
+                all(self.float_fits(*one, state) for one in found.floats)
+                and all(self.prover.requires(state, need) for need in found.needs)
+                and all(self.prover.requires_nonzero(state, one) for one in found.nonzero)
+            )
+        except TooLarge:
+            holds = False
         if not holds:
             self.prover.take_back(mark)
         return holds
@@ -173,7 +176,10 @@ class Interpreter:
     ) -> tuple[ir.Block, Reached]:
         if always_fails(statement):
             return (statement,), None
-        needs = None if self.settling else self.needs(condition, state)
+        try:
+            needs = None if self.settling else self.needs(condition, state)
+        except TooLarge:
+            needs = None
         after = self.assume(condition, True, state)
         if needs is None:
             return (statement,), after
@@ -323,9 +329,12 @@ class Interpreter:
         (last_low, last_high) = self.prover.interval(state, stop)
         if step is None or step == 0:
             return self.atoms.new((min(first_low, last_low), max(first_high, last_high)))
-        if step > 0:
-            return self.atoms.new((first_low, last_high - 1), start, stop - ONE)
-        return self.atoms.new((last_low + 1, first_high), stop + ONE, start)
+        ends = (first_low, last_high - 1) if step > 0 else (last_low + 1, first_high)
+        try:
+            bounds = (start, stop - ONE) if step > 0 else (stop + ONE, start)
+        except TooLarge:
+            return self.atoms.new(ends)
+        return self.atoms.new(ends, *bounds)
 
     def inductive(
         self,
@@ -485,8 +494,11 @@ class Interpreter:
             sign &= ~Sign.NEGATIVE
         if self.prover.proves(state, value.number.scaled(-1)):
             sign &= ~Sign.POSITIVE
-        if self.prover.proves_nonzero(state, value.number):
-            sign &= ~Sign.ZERO
+        try:
+            if self.prover.proves_nonzero(state, value.number):
+                sign &= ~Sign.ZERO
+        except TooLarge:
+            pass
         return sign
 
     # Conditions

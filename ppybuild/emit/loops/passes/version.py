@@ -241,7 +241,10 @@ class _Bargain(Prover):
 
     def condition(self, state: State) -> ir.Expr | None:
         """What was taken for granted, as an expression; None where it is not worth it."""
-        parts = list(self._conditions(state))
+        try:
+            parts = list(self._conditions(state))
+        except TooLarge:
+            return None
         if not parts or len(parts) > MOST_CONDITIONS:
             return None
         return reduce(lambda one, two: ir.Op("and", (one, two), ir.Type.BOOL), parts)

@@ -46,12 +46,15 @@ def command(
 ) -> None:
     """As `_HELP` says."""
     from ppybuild.graph.analyse import analyse
+    from ppybuild.graph.check import check
+    from ppybuild.graph.library import Library
     from ppybuild.graph.load import load
 
     manifest = load_manifest(manifest_path)
     program = load(manifest)
-    facts = analyse(program)
-    found = {*program.diagnostics, *facts.diagnostics}
+    library = Library()
+    facts = analyse(program, library)
+    found = {*program.diagnostics, *facts.diagnostics, *check(facts, library)}
     if remarks:
         found |= _remarks(manifest, facts)
     else:

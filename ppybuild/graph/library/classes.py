@@ -454,10 +454,8 @@ def realise(term: Term, solved: Mapping[str, Type], receiver: Type = UNKNOWN) ->
         case CallableTerm(parameters=parameters, result=result):
             kinds = None if parameters is None else tuple(map(deep, parameters))
             return Callable(kinds, deep(result))
-        case TypeTerm(of=ClassTerm(name=name)):
-            return Class(name)
         case TypeTerm():
-            return UNKNOWN
+            return UNKNOWN  # the class or any that derives from it: a namedtuple's, say
         case ClassTerm(name=name, arguments=arguments):
             return realise_class(name, tuple(map(deep, arguments)))
 

@@ -32,12 +32,13 @@ from ppybuild.graph.types import (
 
 MODULES = """
     torch torch.nn torch.nn.functional torch.optim torch.cuda torch.linalg torch.fft
-    torch.special torch.nn.init torch.autograd torch.utils.data torch.distributions torch.utils
-    torch.backends torch.amp torch.jit torch.random math cmath os os.path json re collections sys asyncio
-    subprocess array time random itertools functools typing types abc inspect ast
-    pathlib datetime decimal string struct io threading queue logging unittest argparse shutil tempfile
-    warnings contextlib operator copy enum dataclasses heapq bisect statistics fractions numbers signal
-    socket ssl tty codecs collections.abc
+    torch.special torch.nn.init torch.autograd torch.utils.data torch.distributions
+    torch.utils torch.backends torch.amp torch.jit torch.random math cmath os os.path json
+    re collections sys asyncio subprocess array time random itertools functools typing
+    types abc inspect ast pathlib datetime decimal string struct io threading queue
+    logging unittest argparse shutil tempfile warnings contextlib operator copy enum
+    dataclasses heapq bisect statistics fractions numbers signal socket ssl tty codecs
+    collections.abc
 """
 VALUES: list[tuple[Type, type]] = [
     (INT, int),

@@ -9,6 +9,7 @@ generated code alone.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 from collections.abc import Callable
@@ -57,6 +58,7 @@ def regression_cases(rows: int, vector_bytes: int) -> list[Case]:
         regression_step(shapes),
         inplace={i + 1: i + 2 for i in range(4)},
         vector_bytes=vector_bytes,
+        optimize="-O3",
     )
     outputs = [torch.empty(()), *mine]
     call = step.prepare(rows, [x, y, *mine, 0.001], outputs)
@@ -67,7 +69,7 @@ def regression_cases(rows: int, vector_bytes: int) -> list[Case]:
 
     kinds = {"x": tensor_type("float32", "n", 32), "y": tensor_type("float32", "n", 1)}
     kinds |= {f"p{i}": tensor_type("float32", *s) for i, s in enumerate(shapes)}
-    forward = Fused(trace(regression, **kinds), vector_bytes=vector_bytes)
+    forward = Fused(trace(regression, **kinds), vector_bytes=vector_bytes, optimize="-O3")
     loss = torch.empty(())
     forward_call = forward.prepare(rows, [x, y, *mine], [loss])
     return [
@@ -83,7 +85,7 @@ def regression_cases(rows: int, vector_bytes: int) -> list[Case]:
 def classifier_cases(rows: int, widths: tuple[int, ...], vector_bytes: int) -> list[Case]:
     torch.manual_seed(0)
     x, y = torch.randn(rows, widths[0]), torch.randint(widths[-1], (rows,))
-    shapes = [s for a, b in zip(widths, widths[1:], strict=False) for s in ((b, a), (b,))]
+    shapes = [s for a, b in itertools.pairwise(widths) for s in ((b, a), (b,))]
     params = [(torch.randn(s) * 0.1).requires_grad_() for s in shapes]
     adam = torch.optim.Adam(params, lr=1e-3)
 
@@ -99,7 +101,7 @@ def classifier_cases(rows: int, widths: tuple[int, ...], vector_bytes: int) -> l
     count = len(params)
     graph = classifier_step(widths)
     inplace = {1 + i: 2 + i for i in range(3 * count)}
-    step = Fused(graph, inplace=inplace, vector_bytes=vector_bytes)
+    step = Fused(graph, inplace=inplace, vector_bytes=vector_bytes, optimize="-O3")
     tensors = [*mine, *state[0], *state[1]]
     call = step.prepare(rows, [x, y, *tensors, *Adam().at(1)], [torch.empty(()), *tensors])
     name = f"classifier {'-'.join(map(str, widths))} with Adam, {rows} rows"

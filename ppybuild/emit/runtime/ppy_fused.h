@@ -82,12 +82,20 @@ PPY_INLINE void ppy_store_upto(ppy_real *p, ppy_vec v, int64_t count) {
     memcpy(p, &v, (size_t)count * sizeof *p);
 }
 
+/* Every lane with the one `distance` away, a power of two. */
+PPY_INLINE ppy_vec ppy_swapped(ppy_vec v, ppy_bits distance) {
+#ifdef __clang__
+    ppy_vec w;
+    for (int i = 0; i < (int)PPY_LANES; i++) w[i] = v[i ^ distance];
+    return w;
+#else
+    return __builtin_shuffle(v, ppy_lane() ^ distance);
+#endif
+}
+
 PPY_INLINE ppy_real ppy_lanes_sum(ppy_vec v) {
-    ppy_real lanes[PPY_VECTOR_BYTES / sizeof(ppy_real)];
-    memcpy(lanes, &v, sizeof v);
-    for (int64_t half = PPY_LANES / 2; half; half /= 2)
-        for (int64_t i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0];
+    for (ppy_bits half = (ppy_bits)PPY_LANES / 2; half; half /= 2) v += ppy_swapped(v, half);
+    return v[0];
 }
 
 /* ---- comparison ---- */
@@ -101,10 +109,9 @@ PPY_INLINE ppy_vec ppy_min(ppy_vec a, ppy_vec b) {
 }
 
 PPY_INLINE ppy_real ppy_lanes_max(ppy_vec v) {
-    ppy_real best = v[0];
-    for (int i = 1; i < (int)PPY_LANES; i++)
-        if (v[i] > best || v[i] != v[i]) best = v[i];
-    return best;
+    for (ppy_bits half = (ppy_bits)PPY_LANES / 2; half; half /= 2)
+        v = ppy_max(v, ppy_swapped(v, half));
+    return v[0];
 }
 
 #define PPY_SIGN_BIT ((ppy_bits)((uint64_t)1 << (sizeof(ppy_bits) * 8 - 1)))

@@ -8,6 +8,7 @@ registers. a is read by single numbers with any strides, so the same kernel serv
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from ppybuild.emit.tensors.fused.target import Vectors
 
@@ -105,7 +106,6 @@ class Products:
         """out[inner][outer] += left[rows][inner].T @ right[rows][outer]."""
         padded = self.vectors.padded(outer)
         lines: list[str] = []
-        full, rest = divmod(inner, HEIGHT)
         for start, extent in blocks(padded // self.vectors.lanes, VECTORS):
             at = start * self.vectors.lanes
 
@@ -122,11 +122,13 @@ class Products:
                     "rows",
                 )
 
-            if full:
+            for height, group in groupby(blocks(inner, HEIGHT), key=lambda block: block[1]):
+                starts = [block[0] for block in group]
+                if len(starts) == 1:
+                    lines.append(call(height, str(starts[0])))
+                    continue
                 lines.append(
-                    f"for (int64_t k = 0; k < {full * HEIGHT}; k += {HEIGHT}) "
-                    + call(HEIGHT, "k")
+                    f"for (int64_t k = {starts[0]}; k < {starts[-1] + height}; k += {height}) "
+                    + call(height, "k")
                 )
-            if rest:
-                lines.append(call(rest, str(full * HEIGHT)))
         return lines

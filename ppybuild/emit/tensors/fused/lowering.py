@@ -199,7 +199,8 @@ class Lowering:
         padded = [0] * missing + [
             0 if s == 1 else st for s, st in zip(sizes, strides, strict=True)
         ]
-        plain, step = [], 1
+        plain: list[int] = []
+        step = 1
         for size in reversed(shape):
             plain.insert(0, 0 if size == 1 else step)
             step *= size

@@ -207,11 +207,9 @@ def _steps(program: Program, ids: list[int]) -> tuple[Step, ...]:
             known_after[i] = len(steps)
             continue
         width = _loop_width(program, i)
-        for place in range(earliest, len(steps)):
-            if steps[place][0] == width:
-                break
-        else:
-            place = len(steps)
+        fitting = (k for k in range(earliest, len(steps)) if steps[k][0] == width)
+        place = next(fitting, len(steps))
+        if place == len(steps):
             steps.append((width, []))
         steps[place][1].append(i)
         # The result of a loop over elements is at hand in that loop; of a reduction, after.

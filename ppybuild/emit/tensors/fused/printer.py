@@ -216,7 +216,8 @@ class _File:
             *("    " + line for line in self._buffers(index)),
             "    for (int64_t chunk = begin; chunk < end; chunk++) {",
             "        const int64_t first = chunk * r->chunk;",
-            "        const int64_t last = first + r->chunk < r->batch ? first + r->chunk : r->batch;",
+            "        const int64_t end_of_chunk = first + r->chunk;",
+            "        const int64_t last = end_of_chunk < r->batch ? end_of_chunk : r->batch;",
         ]
         if stage.sums:
             lines += [
@@ -394,7 +395,7 @@ class _File:
     # The function itself
 
     def _main(self) -> str:
-        context = WeightContext(self.program, self.vectors, self.pointers)
+        context = WeightContext(self.program, self.vectors, self.pointers, self._readers())
         lines = [
             f"int {self.name}(void *const *inputs, void *const *outputs, const int64_t *sizes, "
             "void *memory) {",
@@ -427,6 +428,15 @@ class _File:
                 )
         lines += ["    " + line for line in body]
         return "\n".join([*lines, "    return 0;", "}", ""])
+
+    def _readers(self) -> dict[int, frozenset[int]]:
+        readers: dict[int, set[int]] = {i: set() for i in range(len(self.program.operations))}
+        for i, operation in enumerate(self.program.operations):
+            for operand in operands(operation):
+                readers[operand].add(i)
+        for value in (*(o.value for o in self.program.outputs), *self.program.checks):
+            readers[value].add(value)
+        return {i: frozenset(found) for i, found in readers.items()}
 
     def _packing(self, stage: _Stage) -> list[str]:
         lines = []

@@ -192,6 +192,9 @@ class _Printer:
         place = self.c.sums[i] + ("" if operation.total else " + j")
         return f"ppy_store({place}, ppy_load({place}) + {value});"
 
+    def _columns_loop(self) -> str:
+        return f"for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{"
+
     def _by_columns(self) -> list[str]:
         """Column by column: column sums and biases stay in registers."""
         over = self._reductions()[1]
@@ -221,9 +224,7 @@ class _Printer:
         if self.columns <= 8:
             head.append(f"#pragma GCC unroll {self.columns}")
         lines += _indent(head, 2)
-        lines.append(
-            f"        for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{"
-        )
+        lines.append(f"        {self._columns_loop()}")
         lines += _indent(self._column_loads() + self._body("s{}[j / PPY_LANES]"), 3)
         lines.append("        }")
         for i in along:
@@ -234,9 +235,7 @@ class _Printer:
             )
         lines.append("    }")
         if over:
-            lines.append(
-                f"    for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{"
-            )
+            lines.append(f"    {self._columns_loop()}")
             lines += _indent([self._flush(i, f"s{i}[j / PPY_LANES]") for i in over], 2)
             lines.append("    }")
         return [*lines, "}"]

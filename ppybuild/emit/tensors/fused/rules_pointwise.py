@@ -167,7 +167,19 @@ _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 RULES: Mapping[str, Rule] = {
     **{
         name: _element(name)
-        for name in ["neg", "abs", "sgn", "exp", "expm1", "log", "log1p", "sqrt", "tanh", "sigmoid", "floor"]
+        for name in [
+            "neg",
+            "abs",
+            "sgn",
+            "exp",
+            "expm1",
+            "log",
+            "log1p",
+            "sqrt",
+            "tanh",
+            "sigmoid",
+            "floor",
+        ]
     },
     **{f"{op}.{kind}": _element(op, 2) for op in _COMPARISONS for kind in ("Tensor", "Scalar")},
     **{

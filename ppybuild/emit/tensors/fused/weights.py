@@ -38,6 +38,8 @@ class WeightContext:
     program: Program
     vectors: Vectors
     pointers: Mapping[int, str]
+    readers: Mapping[int, frozenset[int]]
+    """The operations that read each value; a value that the region gives reads itself."""
 
 
 def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
@@ -54,21 +56,19 @@ def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
             continue
         of = operation.weight if isinstance(operation, Whole) else i
         size = count_of(context.program, of)
-        for place in range(earliest, len(groups)):
-            if groups[place][0] == size:
-                break
-        else:
-            place = len(groups)
+        fitting = (k for k in range(earliest, len(groups)) if groups[k][0] == size)
+        place = next(fitting, len(groups))
+        if place == len(groups):
             groups.append((size, []))
         groups[place][1].append(i)
         # A number read by a wider loop, and a sum, is known only after its own loop.
         known_after[i] = place + 1 if size == 1 or isinstance(operation, Whole) else place
     lines: list[str] = []
-    for size, body in groups:
-        if size is None:
+    for extent, body in groups:
+        if extent is None:
             lines += _emit_alone(context, body[0], kinds[body[0]])
-        elif size:
-            lines += _emit_loop(context, size, body)
+        elif extent:
+            lines += _emit_loop(context, extent, body)
         else:
             lines += [
                 f"*{context.pointers[i]} = 0;" for i in body if isinstance(kinds[i], Whole)

@@ -16,7 +16,10 @@ from ppybuild.emit.tensors.fused import emit_fused, plan_fused
 from ppybuild.emit.tensors.ir import Graph
 
 RUNTIME = Path(ppybuild.emit.__file__).parent / "runtime"
-FLAGS = ["-O3", "-std=c11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = [
+    *("-std=c11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"),
+    *("-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"),
+]
 MACHINE = {16: ["-msse4.1"], 32: ["-mavx2", "-mfma"], 64: ["-mavx512f", "-mavx512dq", "-mfma"]}
 LIBTORCH = ctypes.CDLL(
     str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"), mode=ctypes.RTLD_GLOBAL
@@ -24,8 +27,8 @@ LIBTORCH = ctypes.CDLL(
 CACHE = Path(tempfile.mkdtemp(prefix="fused"))
 
 
-def compile_text(text: str, vector_bytes: int) -> Path:
-    name = hashlib.sha256(f"{vector_bytes}{text}".encode()).hexdigest()[:16]
+def compile_text(text: str, vector_bytes: int, optimize: str) -> Path:
+    name = hashlib.sha256(f"{vector_bytes}{optimize}{text}".encode()).hexdigest()[:16]
     library = CACHE / f"{name}.so"
     if not library.exists():
         source = CACHE / f"{name}.c"
@@ -33,6 +36,7 @@ def compile_text(text: str, vector_bytes: int) -> Path:
         subprocess.run(
             [
                 "gcc",
+                optimize,
                 *FLAGS,
                 *MACHINE[vector_bytes],
                 f"-I{RUNTIME}",
@@ -54,11 +58,12 @@ class Fused:
         batch: str = "n",
         vector_bytes: int = 32,
         inplace: dict[int, int] | None = None,
+        optimize: str = "-O1",
     ) -> None:
         self.graph = graph
         self.plan = plan_fused(graph, batch)
         self.text = emit_fused(self.plan, "fused_region", vector_bytes)
-        library = ctypes.CDLL(str(compile_text(self.text, vector_bytes)))
+        library = ctypes.CDLL(str(compile_text(self.text, vector_bytes, optimize)))
         self.function = library.fused_region
         self.scratch_bytes = ctypes.c_int64.in_dll(library, "fused_region_scratch").value
         self.dtype = getattr(torch, self.plan.program.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -95,7 +96,7 @@ class Adam:
 def classifier_step(
     widths: tuple[int, ...], activation: str = "gelu", dtype: str = "float32"
 ) -> Graph:
-    pairs = list(zip(widths, widths[1:], strict=False))
+    pairs = list(itertools.pairwise(widths))
     shapes: list[tuple[Dim, ...]] = [s for a, b in pairs for s in ((b, a), (b,))]
     kinds: dict[str, Any] = {
         "x": tensor_type(dtype, "n", widths[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +72,7 @@ def compare_training(
 
 
 def mlp_shapes(widths: tuple[int, ...]) -> list[tuple[int, ...]]:
-    pairs = zip(widths, widths[1:], strict=False)
+    pairs = itertools.pairwise(widths)
     return [shape for a, b in pairs for shape in ((b, a), (b,))]
 
 
@@ -92,7 +93,19 @@ def test_regression(widths: tuple[int, ...], batch: int) -> None:
 
 @pytest.mark.parametrize(
     "activation",
-    ["tanh", "sigmoid", "gelu", "silu", "softplus", "elu", "leaky_relu", "hardtanh", "relu6", "selu", "log_softmax.int"],
+    [
+        "tanh",
+        "sigmoid",
+        "gelu",
+        "silu",
+        "softplus",
+        "elu",
+        "leaky_relu",
+        "hardtanh",
+        "relu6",
+        "selu",
+        "log_softmax.int",
+    ],
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_activations(activation: str, dtype: torch.dtype) -> None:

@@ -19,7 +19,28 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-38, 1e-40, -1
            1.000001, 1.4142135, 0.70710678, 1e-7, -1e-7, 709.7, 709.8, 710.5, -745.0, -746.5,
            0.5, -0.5, 0.34657359, 20.0, -20.0, 3.9, 6.1, -6.1, -0.9999999]  # fmt: skip
 
-UNARY = ["exp", "expm1", "log", "log1p", "sqrt", "tanh", "sigmoid", "erf", "gelu", "silu", "softplus", "relu", "abs", "neg", "sgn", "floor", "elu", "reciprocal", "rsqrt", "leaky_relu"]
+UNARY = [
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sqrt",
+    "tanh",
+    "sigmoid",
+    "erf",
+    "gelu",
+    "silu",
+    "softplus",
+    "relu",
+    "abs",
+    "neg",
+    "sgn",
+    "floor",
+    "elu",
+    "reciprocal",
+    "rsqrt",
+    "leaky_relu",
+]
 
 WIDTHS = (16, 32)
 

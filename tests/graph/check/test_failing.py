@@ -33,6 +33,7 @@ ELSEWHERE = {
     "E2107": "cli",
     "E2108": "targets",
     "E2109": "cli",
+    "E2110": "targets",
     "E4001": "targets",
     "E4002": "targets",
     "E4003": "targets",

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "check",
     "build": "build",
     "run": "run",
+    "graph": "graph",
     "explain": "explain",
     "doctor": "doctor",
     "clean": "clean",

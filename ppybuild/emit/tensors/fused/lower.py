@@ -6,7 +6,7 @@ from ppybuild.emit.tensors.derivatives.decompose import decompose
 from ppybuild.emit.tensors.fused.ir import Element, NotFusible, Output, Program, Weight
 from ppybuild.emit.tensors.fused.lowering import Lowering
 from ppybuild.emit.tensors.fused.rules import RULES
-from ppybuild.emit.tensors.ir import Argument, Graph, Value
+from ppybuild.emit.tensors.ir import Argument, Graph, Node, Value
 
 
 def lower(graph: Graph, batch: str) -> Program:
@@ -19,6 +19,7 @@ def lower(graph: Graph, batch: str) -> Program:
         rule = RULES.get(node.op.removeprefix("aten::"))
         if rule is None:
             raise NotFusible(f"{node.op} (line {node.location.line})")
+        _check_dtypes(lowering, node)
         results = rule(lowering, node)
         for value, result in zip(node.results, results, strict=False):
             lowering.bound[value] = result
@@ -31,6 +32,31 @@ def lower(graph: Graph, batch: str) -> Program:
         outputs,
         tuple(lowering.checks),
     )
+
+
+_KEEPS_INTEGERS = frozenset(
+    f"aten::{name}"
+    for name in (
+        *("alias", "detach", "clone", "contiguous", "view", "reshape", "unsqueeze"),
+        *("squeeze", "squeeze.dim", "squeeze.dims", "sum", "sum.dim_IntList"),
+    )
+)
+"""Operators that give integers and do not compute with them, or only count."""
+
+_NUMBERS_FROM_TRUTH = frozenset({"aten::add.Tensor", "aten::add.Scalar", "aten::sum_to_size"})
+"""Operators whose result on booleans is not that on ones and zeros."""
+
+
+def _check_dtypes(lowering: Lowering, node: Node) -> None:
+    """Numbers are floating here; integers have another arithmetic."""
+    for value in node.results:
+        kind = lowering.types.get(value)
+        if kind is None or kind.dtype is None or kind.dtype == lowering.dtype:
+            continue
+        if kind.dtype == "bool" and node.op not in _NUMBERS_FROM_TRUTH:
+            continue
+        if node.op not in _KEEPS_INTEGERS:
+            raise NotFusible(f"{node.op} with a result of dtype {kind.dtype}")
 
 
 def _output(lowering: Lowering, arg: Argument) -> Output:

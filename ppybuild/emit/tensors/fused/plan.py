@@ -41,6 +41,9 @@ do not depend on it."""
 CHUNK_WORK = 400_000
 """Floating point operations that make a chunk worth another thread."""
 
+STACK_BYTES = 1 << 20
+"""What the intermediates of a block may take of a pool thread's stack."""
+
 TILE = 48
 """Rows in a block: a multiple of a product block's height and of every vector's lanes."""
 
@@ -85,6 +88,7 @@ def plan_fused(graph: Graph, batch: str) -> Plan:
     _check_weights(program)
     needed = _Needs(program)
     stages = tuple(_steps(program, ids) for ids in needed.row_operations)
+    _check_stack(program, stages)
     return Plan(
         program,
         batch,
@@ -106,6 +110,38 @@ def _check_weights(program: Program) -> None:
                 count *= extent
             if count * size > CACHE_BYTES:
                 raise NotFusible(f"a product with a weight of {count * size >> 10} KiB")
+
+
+def _check_stack(program: Program, stages: tuple[tuple[Step, ...], ...]) -> None:
+    size = 8 if program.dtype == "float64" else 4
+    loads = [i for i, o in enumerate(program.operations) if isinstance(o, Load)]
+    for index, steps in enumerate(stages):
+        kept = stored_values(program, steps, index == len(stages) - 1)
+        kept |= {step.operation for step in steps if isinstance(step, Multiply)}
+        widths = [program.spaces[i] for i in kept | set(loads)]
+        taken = sum(space.width for space in widths if isinstance(space, Row)) * TILE * size
+        if taken > STACK_BYTES:
+            raise NotFusible(f"rows too wide: {taken >> 10} KiB for a block of {TILE}")
+
+
+def stored_values(program: Program, steps: tuple[Step, ...], last: bool) -> frozenset[int]:
+    """Row values of loops that another step reads, or that the region gives."""
+    stored: set[int] = set()
+    home: dict[int, int] = {}
+    for place, step in enumerate(steps):
+        ids = step.operations if isinstance(step, Loop) else (step.operation,)
+        for i in ids:
+            home[i] = place
+            stored |= {
+                o
+                for o in operands(program.operations[i])
+                if isinstance(program.spaces[o], Row) and home.get(o, place) != place
+            }
+            if isinstance(program.operations[i], Along):
+                stored.add(i)
+    if last:
+        stored |= {o.value for o in program.outputs if isinstance(program.spaces[o.value], Row)}
+    return frozenset(stored)
 
 
 def _is_reduction(operation: Operation) -> bool:

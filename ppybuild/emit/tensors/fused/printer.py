@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 from ppybuild.emit.tensors.fused.ir import (
-    Along,
     Load,
     Outer,
     Over,
@@ -32,7 +31,14 @@ from ppybuild.emit.tensors.fused.ir import (
     operands,
 )
 from ppybuild.emit.tensors.fused.kernels import Products, emit_kernel
-from ppybuild.emit.tensors.fused.plan import CHUNKS, TILE, Loop, Multiply, Plan
+from ppybuild.emit.tensors.fused.plan import (
+    CHUNKS,
+    TILE,
+    Loop,
+    Multiply,
+    Plan,
+    stored_values,
+)
 from ppybuild.emit.tensors.fused.rows import Place, RowContext, emit_loop
 from ppybuild.emit.tensors.fused.target import Vectors
 from ppybuild.emit.tensors.fused.weights import WeightContext, count_of, emit_section
@@ -275,23 +281,7 @@ class _File:
         return False
 
     def _stored(self, index: int) -> frozenset[int]:
-        """Values of a loop that another step reads, or that the region gives."""
-        stored: set[int] = set()
-        home: dict[int, int] = {}
-        for place, step in enumerate(self.plan.stages[index]):
-            ids = step.operations if isinstance(step, Loop) else (step.operation,)
-            for i in ids:
-                home[i] = place
-                stored |= {
-                    o
-                    for o in operands(self.program.operations[i])
-                    if self._is_row(o) and home.get(o, place) != place
-                }
-                if isinstance(self.program.operations[i], Along):
-                    stored.add(i)
-        if self._last(index):
-            stored |= {o.value for o in self.program.outputs if self._is_row(o.value)}
-        return frozenset(stored)
+        return stored_values(self.program, self.plan.stages[index], self._last(index))
 
     def _buffers(self, index: int) -> list[str]:
         lines = []
@@ -463,9 +453,8 @@ class _File:
             operation = self.program.operations[i]
             part = f"scratch + {self.sums_at + at}"
             if isinstance(operation, Over) and operation.total:
-                lines.append(
-                    f"*{self.pointers[i]} = ppy_combine_total({part}, chunks, {stage.chunk_size});"
-                )
+                total = f"ppy_combine_total({part}, chunks, {stage.chunk_size})"
+                lines.append(f"*{self.pointers[i]} = {total};")
                 continue
             if isinstance(operation, Outer):
                 rows, width = self._width(operation.left), self._width(operation.right)

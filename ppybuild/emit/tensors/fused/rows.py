@@ -159,7 +159,7 @@ class _Printer:
         ]
 
     def _body(self, sum_of: str) -> list[str]:
-        """Compute, store and reduce one vector; `sum_of` spells a column sum from its number."""
+        """Compute, store and reduce one vector; `sum_of` spells a column sum of a number."""
         body = self._row_loads()
         for i in self.loop.operations:
             operation = self.c.program.operations[i]

@@ -14,12 +14,13 @@ import torch
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 from graphs import tensor_type, trace, type_of  # noqa: E402
-from native import Fused  # noqa: E402
+from native import Fused, compile_text  # noqa: E402
 from networks import Adam, Step, call, classifier, classifier_step, layers  # noqa: E402
 
-from ppybuild.emit.tensors.fused import NotFusible, plan_fused  # noqa: E402
+from ppybuild.emit.tensors.fused import NotFusible, emit_fused, plan_fused  # noqa: E402
+from ppybuild.emit.tensors.ir import Symbolic  # noqa: E402
 
-BATCHES = (0, 1, 5, 64, 1000)
+BATCHES = [0, 1, 5, 64, 1000]
 
 Loss = Callable[..., Any]
 
@@ -168,7 +169,7 @@ LOSSES: dict[str, tuple[Loss, Callable[[int], torch.Tensor]]] = {
 }
 
 
-@pytest.mark.parametrize("batch", (1, 64, 333))
+@pytest.mark.parametrize("batch", [1, 64, 333])
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses(name: str, batch: int) -> None:
     torch.manual_seed(4)
@@ -206,7 +207,7 @@ def test_statistics_over_rows_take_several_passes() -> None:
     compare_training(loss, x, y, [(9, 5), (5,)])
 
 
-@pytest.mark.parametrize("batch", (1, 48, 256))
+@pytest.mark.parametrize("batch", [1, 48, 256])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_classifier_with_adam(batch: int, dtype: str) -> None:
     torch.manual_seed(0)
@@ -230,7 +231,7 @@ def test_classifier_with_adam(batch: int, dtype: str) -> None:
             torch.testing.assert_close(ours, theirs.detach())
 
 
-@pytest.mark.parametrize("bad", (-1, 10, 1 << 40, -(1 << 40)))
+@pytest.mark.parametrize("bad", [-1, 10, 1 << 40, -(1 << 40)])
 def test_a_target_out_of_range_abandons_before_any_weight_is_written(bad: int) -> None:
     widths = (12, 16, 10)
     fused = Fused(classifier_step(widths), inplace={1 + i: 2 + i for i in range(12)})
@@ -278,8 +279,8 @@ def test_the_number_of_threads_does_not_matter() -> None:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
-@pytest.mark.parametrize("vector_bytes", (16, 32))
-@pytest.mark.parametrize("width", (1, 3, 8, 33))
+@pytest.mark.parametrize("vector_bytes", [16, 32])
+@pytest.mark.parametrize("width", [1, 3, 8, 33])
 def test_forward_gives_rows(width: int, vector_bytes: int) -> None:
     params = [torch.randn(s) for s in mlp_shapes((7, 21, width))]
     kinds = {f"p{i}": type_of(p) for i, p in enumerate(params)}
@@ -336,6 +337,23 @@ REFUSED: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
         {"x": tensor_type("float32", "n", 2)},
         "aten::sin",
     ),
+    "integers": (
+        lambda t, x, y: t("mul.Tensor", x, t("add.Tensor", y, y)),
+        {"x": tensor_type("float32", "n"), "y": tensor_type("int64", "n")},
+        "int64",
+    ),
+    "truncation": (
+        lambda t, x: t(
+            "mul.Tensor", x, t("to.dtype", x, Symbolic("dtype", "int64"), False, False, None)
+        ),
+        {"x": tensor_type("float32", "n")},
+        "int64",
+    ),
+    "wide rows": (
+        lambda t, x, y: t("softmax.int", t("mul.Tensor", x, y), 1),
+        {k: tensor_type("float32", "n", 5000) for k in "xy"},
+        "too wide",
+    ),
     "cumulative": (
         lambda t, x: t("cumsum", x, 0),
         {"x": tensor_type("float32", "n", 2)},
@@ -349,3 +367,15 @@ def test_refused_with_a_reason(name: str) -> None:
     body, kinds, reason = REFUSED[name]
     with pytest.raises(NotFusible, match=reason):
         plan_fused(trace(body, **kinds), "n")
+
+
+def test_the_same_text_each_time() -> None:
+    texts = {emit_fused(plan_fused(classifier_step((5, 9, 4)), "n"), "f", 64) for _ in range(3)}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_compiles_for_the_widest_vectors(dtype: str) -> None:
+    compile_text(
+        emit_fused(plan_fused(classifier_step((5, 9, 4), dtype=dtype), "n"), "f", 64), 64, "-O1"
+    )

@@ -5,8 +5,9 @@ than it says; `ppybuild` reads it. Importing `ppy` installs the importer of `.pp
 """
 
 from ppy import importer, native
+from ppy.resources import resource
 
-__all__ = ["Buffer", "f32", "i8", "i32", "native", "pure", "u8"]
+__all__ = ["Buffer", "export", "f32", "i8", "i32", "native", "pure", "resource", "u8"]
 
 
 class Buffer:
@@ -42,6 +43,12 @@ class i8:
 
 def pure(function):
     """Promise that `function` only computes its result. Returns the function itself."""
+    return function
+
+
+def export(function):
+    """Make `function` one of those that `ppybuild package --library` offers to C. Returns
+    the function itself."""
     return function
 
 

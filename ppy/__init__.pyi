@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
 from ppy import native as native
+from ppy.resources import resource as resource
 
 _Element = TypeVar("_Element")
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -20,3 +21,4 @@ class Buffer(Protocol[_Element]):
     def __iter__(self) -> Iterator[_Element]: ...
 
 def pure(function: _Function) -> _Function: ...
+def export(function: _Function) -> _Function: ...

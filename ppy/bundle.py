@@ -14,6 +14,7 @@ import hashlib  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
 from importlib.machinery import EXTENSION_SUFFIXES  # noqa: E402
+from importlib.util import find_spec  # noqa: E402
 from types import ModuleType, TracebackType  # noqa: E402
 
 from ppy import loader, spawn  # noqa: E402
@@ -52,12 +53,16 @@ def _is_bindings(value: object) -> bool:
 
 _KEYS: Mapping[str, Callable[[object], bool]] = {
     "entry": _is_text,
+    "version": _is_text,
     "module": _is_text,
     "args": _is_texts,
     "device": _is_text,
+    "platform": _is_text,
     "python": _is_text,
     "torch": lambda value: value is None or isinstance(value, str),
     "cpu": _is_texts,
+    "requires": _is_table,
+    "licences": _is_table,
     "extensions": _is_table,
     "bindings": _is_bindings,
     "files": _is_table,
@@ -84,7 +89,15 @@ def read(root: str) -> dict[str, Any]:
     for key, fits in _KEYS.items():
         if key not in description or not fits(description[key]):
             raise Refused(f"bundle.json is damaged at {key!r}; {_AGAIN}")
+    if description.get("digest") != digest(description):
+        raise Refused(f"bundle.json is not as it was built; {_AGAIN}")
     return description
+
+
+def digest(description: Mapping[str, Any]) -> str:
+    """SHA-256 of everything that `bundle.json` says beside this digest itself."""
+    rest = {key: value for key, value in description.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode("ascii")).hexdigest()
 
 
 _AGAIN = "copy the whole bundle again, or build it again"
@@ -94,13 +107,19 @@ _AGAIN = "copy the whole bundle again, or build it again"
 
 
 def check_machine(description: Mapping[str, Any]) -> None:
-    """Refuse another Python, another torch, or a CPU without what was compiled for."""
+    """Refuse another Python, a library that is missing, another torch, or a CPU without
+    what was compiled for."""
     present = soabi()
     if description["python"] != present:
         raise Refused(
             f"built for Python {description['python']} and started by {present}: "
             "set PPY_PYTHON to that Python, or build for this one"
         )
+    for module, pin in description["requires"].items():
+        if module not in sys.modules and find_spec(module) is None:
+            raise Refused(
+                f"built with {pin}, which is not installed: python -m pip install '{pin}'"
+            )
     if description["torch"] is not None:
         torch = torch_version()
         if torch != description["torch"]:
@@ -151,7 +170,7 @@ def cpu_features() -> frozenset[str]:
 def verify(root: str, description: Mapping[str, Any]) -> dict[str, bytes]:
     """Check every file's digest. Gives the program's sources, by path."""
     sources = {}
-    for path, digest in description["files"].items():
+    for path, expected in description["files"].items():
         try:
             with open(os.path.join(root, path), "rb") as file:
                 if path.startswith("app/") and path.endswith(loader.SUFFIXES):
@@ -161,7 +180,7 @@ def verify(root: str, description: Mapping[str, Any]) -> dict[str, bytes]:
                     found = hashlib.file_digest(file, "sha256")
         except OSError as error:
             raise Refused(f"{path} cannot be read: {error.strerror}; {_AGAIN}") from None
-        if found.hexdigest() != digest:
+        if found.hexdigest() != expected:
             raise Refused(f"{path} is not as it was built; {_AGAIN}")
     return sources
 
@@ -210,7 +229,7 @@ def _forget_shadowed(bundle: loader.Bundle) -> None:
 
 def attach(root: str) -> None:
     """What a process does that multiprocessing starts for a program in a bundle."""
-    if not loader.is_installed():
+    if loader.current() is None:
         try:
             open_bundle(root)
         except Refused as reason:

@@ -208,8 +208,12 @@ class BundleFinder:
         """Nothing is cached."""
 
 
-def is_installed() -> bool:
-    return any(isinstance(finder, BundleFinder) for finder in sys.meta_path)
+def current() -> Bundle | None:
+    """The bundle that this process runs, if it does."""
+    for finder in sys.meta_path:
+        if isinstance(finder, BundleFinder):
+            return finder.bundle
+    return None
 
 
 def install(bundle: Bundle) -> None:

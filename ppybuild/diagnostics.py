@@ -264,6 +264,13 @@ CODES: dict[str, Code] = {
         "ppybuild convert ../elsewhere.py",
         "Name a file below a source root, or add its folder to `roots` in `[sources]`.",
     ),
+    "E2110": Code(
+        "error",
+        "no such data file",
+        "A pattern of `data` in an entry matches no file below the manifest's folder.",
+        "[entry.train]\ndata = ['weight/*.pt']",
+        "Correct the pattern, which is relative to `ppy.toml`, or remove it.",
+    ),
     # E4: the machine, its toolchain, and the run of it.
     "E4001": Code(
         "error",

@@ -22,11 +22,13 @@ from ppybuild.toml_keys import KeyPath, Span, locate_keys
 
 FILE_NAME = "ppy.toml"
 
-RESERVED_ENTRY_NAMES = frozenset({"app", "native", "ppy", "bundle.json"})
+RESERVED_ENTRY_NAMES = frozenset({"app", "native", "data", "ppy", "bundle.json"})
 """An entry's launcher lies beside these in its bundle."""
 
 _IDENTIFIER = r"[^\s./\\]+"
 """One part of a dotted name; a script called `train-model.py` is a module too."""
+_INSIDE = r"^(?:[^/.][^/]*|\.[^/.][^/]*|\.)(?:/(?:[^/.][^/]*|\.[^/.][^/]*))*/?$"
+"""A relative path that does not lead out of the folder."""
 _VERSION_CLAUSE = re.compile(r"\s*(>=|<=|>|<|==|!=|~=)\s*(\d+(?:\.\d+)*)(\.\*)?\s*")
 
 
@@ -73,6 +75,14 @@ class Entry(_Table):
     fp: Literal["strict", "relaxed"] = "strict"
     """Float loops: `strict` IEEE in source order, or `relaxed` (the C compiler may
     reorder)."""
+    data: tuple[Annotated[str, Field(pattern=_INSIDE)], ...] = ()
+    """Globs, relative to the manifest, of files and folders that go along and that
+    `ppy.resource` finds; `**` crosses folders."""
+    export: tuple[
+        Annotated[str, Field(pattern=rf"^{_IDENTIFIER}(\.{_IDENTIFIER})+$")], ...
+    ] = ()
+    """Functions, by module and name, that `package --library` offers beside those that are
+    marked `ppy.export`."""
 
 
 class Cpu(_Table):
@@ -405,6 +415,8 @@ _EXAMPLES = {
     "version": 'as in `version = "1.2.0"`',
     "module": 'a dotted name, as imported: `module = "app.train"`',
     "jobs": "0: one per core",
+    "data": 'as in `data = ["weights/*.pt"]`, relative to the manifest',
+    "export": 'as in `export = ["app.prep.standardize"]`',
     "cpu": '`"native"`, `"baseline"` or a name that `-march` takes',
     "arch": 'as in `arch = ["sm_90"]`',
 }

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import ppy
-from ppy.bundle import soabi
+from ppy.bundle import digest, soabi
 from ppy.launcher import SCRIPT
 from ppybuild.emit.boundary.runtime import runtime_sources
 
@@ -74,12 +74,16 @@ def write_bundle(
     description = {
         "schema": 1,
         "entry": "start",
+        "version": "0.1.0",
         "module": module,
         "args": [],
         "device": "cpu",
+        "platform": sysconfig.get_platform(),
         "python": soabi(),
         "torch": None,
         "cpu": [],
+        "requires": {},
+        "licences": {},
         "extensions": {name: path.name for name, path in (extensions or {}).items()},
         "bindings": bindings or {},
         "files": {
@@ -88,5 +92,6 @@ def write_bundle(
             if path.is_file()
         },
     } | changes
+    description["digest"] = digest(description)
     (root / "bundle.json").write_text(json.dumps(description), encoding="utf-8")
     return launcher

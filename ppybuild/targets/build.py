@@ -31,7 +31,7 @@ from ppybuild.targets.report import Report
 
 if TYPE_CHECKING:
     from ppybuild.emit.emission import Emission
-    from ppybuild.graph.program import Facts, Module, Program
+    from ppybuild.graph.program import Facts, Program
     from ppybuild.targets.scons import Toolchain
 
 _ATTEMPTS = 3
@@ -249,22 +249,24 @@ class _Job:
 
     def run(self, program: Program, facts: Facts) -> tuple[Diagnostic, ...]:
         from ppybuild.targets.emitting import emit_entry
-        from ppybuild.targets.modules import entry_modules, main_module
+        from ppybuild.targets.modules import main_module
 
         said = self.manifest.entry[self.entry]
         module = main_module(program, said.module)
         assert module is not None, "checked before"
         emission = emit_entry(facts, said, module)
-        self.bundle(module, entry_modules(program, module), emission)
+        self.bundle(program, module, emission)
         return emission.remarks
 
-    def bundle(self, module: str, modules: Mapping[str, Module], emission: Emission) -> None:
+    def bundle(self, program: Program, module: str, emission: Emission) -> None:
         """Compile the emission and put the bundle in its place."""
         from ppybuild.targets.bundle import Contents, write_bundle
-        from ppybuild.targets.modules import app_path, bindings_by_module
+        from ppybuild.targets.data import data_files
+        from ppybuild.targets.modules import app_path, bindings_by_module, entry_modules
+        from ppybuild.targets.requirements import licences, requirements
 
         self.work.mkdir(parents=True, exist_ok=True)
-
+        modules = entry_modules(program, module)
         extensions: dict[str, Path] = {}
         toolchain = None
         if emission.extensions:
@@ -272,12 +274,17 @@ class _Job:
             extensions = self.compile(emission, toolchain)
         contents = Contents(
             entry=self.entry,
+            version=self.manifest.project.version,
             module=module,
             args=self.manifest.entry[self.entry].args,
             device=self.device,
+            platform=sysconfig.get_platform(),
             python=str(sysconfig.get_config_var("SOABI")),
             torch=toolchain.torch.version if toolchain and toolchain.torch else None,
             cpu=toolchain.instructions.features if toolchain else (),
+            requires=requirements(program, module),
+            licences=licences(["ppybuild"]),
+            data=data_files(self.manifest, self.entry),
             sources={app_path(one): one.path for one in modules.values()},
             extensions=extensions,
             bindings=bindings_by_module(emission.bindings, modules),

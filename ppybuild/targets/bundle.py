@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ppy.bundle import digest
 from ppy.launcher import SCRIPT
 
 SCHEMA = 1
@@ -27,17 +28,27 @@ class Contents:
     """What goes into a bundle, beside the runtime and the launcher."""
 
     entry: str
+    version: str
+    """The project's."""
     module: str
     args: tuple[str, ...]
     device: str
+    platform: str
+    """Of the machine that it runs on: `linux-x86_64`."""
     python: str
     """The `SOABI` of the Python that the extensions were built for."""
     torch: str | None
     """The version of torch that an extension was built for."""
     cpu: tuple[str, ...]
     """Features that the native code needs, as /proc/cpuinfo names them."""
+    requires: Mapping[str, str]
+    """Pins of libraries that it cannot start without, by import name."""
+    licences: Mapping[str, str]
+    """Of what is included, by name and version."""
     sources: Mapping[str, Path]
     """The program's files by their path below `app/`."""
+    data: Mapping[str, Path]
+    """Data files by their path below `data/`."""
     extensions: Mapping[str, Path]
     """Shared libraries by extension name."""
     bindings: Mapping[str, Mapping[str, tuple[str, str]]]
@@ -61,6 +72,8 @@ def write_bundle(place: Path, contents: Contents) -> None:
 def _fill(folder: Path, contents: Contents) -> None:
     for relative, source in contents.sources.items():
         _copy(source, folder / "app" / relative)
+    for relative, source in contents.data.items():
+        _copy(source, folder / "data" / relative)
     for library in contents.extensions.values():
         _copy(library, folder / "native" / library.name)
     for source in sorted(RUNTIME.rglob("*.py")):
@@ -74,19 +87,24 @@ def _fill(folder: Path, contents: Contents) -> None:
 
 def _description(folder: Path, contents: Contents) -> dict[str, Any]:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {
+    description = {
         "schema": SCHEMA,
         "entry": contents.entry,
+        "version": contents.version,
         "module": contents.module,
         "args": contents.args,
         "device": contents.device,
+        "platform": contents.platform,
         "python": contents.python,
         "torch": contents.torch,
         "cpu": contents.cpu,
+        "requires": dict(contents.requires),
+        "licences": dict(contents.licences),
         "extensions": {name: path.name for name, path in contents.extensions.items()},
         "bindings": contents.bindings,
         "files": {path.relative_to(folder).as_posix(): _digest(path) for path in files},
     }
+    return description | {"digest": digest(description)}
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -97,7 +115,8 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def remove_tree(folder: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ppybuild.manifest import Manifest
 from ppybuild.targets.cpu import machine_fingerprint
+from ppybuild.targets.data import data_state
 from ppybuild.targets.toolchain import fingerprint as toolchain_fingerprint
 
 Inputs = Mapping[str, str]
@@ -44,7 +45,10 @@ def entry_fingerprint(manifest: Manifest, entry: str, device: str) -> dict[str, 
         "roots": [_shown(root, manifest.root) for root in manifest.sources.roots],
         "exclude": manifest.sources.exclude,
     }
-    return {"options": _digest(json.dumps(said, sort_keys=True))}
+    return {
+        "options": _digest(json.dumps(said, sort_keys=True)),
+        "data files": _digest(data_state(manifest, entry)),
+    }
 
 
 def why_stale(stamp: Path, inputs: Inputs, bundle: Path) -> str:

@@ -39,6 +39,7 @@ def edit(launcher: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path = launcher.parent / "bundle.json"
     description = json.loads(path.read_text(encoding="utf-8"))
     change(description)
+    description["digest"] = bundle.digest(description)
     path.write_text(json.dumps(description), encoding="utf-8")
 
 
@@ -100,6 +101,22 @@ def test_a_damaged_key(lay: Lay, run: Run, key: str, value: object) -> None:
     assert f"damaged at '{key}'" in refusal(run, launcher)
 
 
+def test_an_edited_description(lay: Lay, run: Run) -> None:
+    launcher = lay(SOURCES)
+    path = launcher.parent / "bundle.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"args": []', '"args": ["x"]'), encoding="utf-8")
+    assert "bundle.json is not as it was built" in refusal(run, launcher)
+
+
+def test_a_missing_library(lay: Lay, run: Run, tmp_path: Path) -> None:
+    line = refusal(run, lay(SOURCES, requires={"library_x": "library-x==1.2"}))
+    assert "library-x==1.2, which is not installed" in line
+    assert "pip install 'library-x==1.2'" in line
+    launcher = lay(SOURCES, root=tmp_path / "second", requires={"json": "json==1"})
+    assert run(launcher).stdout == "ran\n"
+
+
 def test_names_that_are_not_there(lay: Lay, run: Run) -> None:
     launcher = lay(SOURCES)
     edit(launcher, lambda description: description.update(module="other"))
@@ -132,7 +149,7 @@ def test_another_torch(lay: Lay, run: Run) -> None:
 
 def test_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle, "torch_version", lambda: None)
-    description = {"python": soabi(), "torch": "2.0", "cpu": []}
+    description = {"python": soabi(), "requires": {}, "torch": "2.0", "cpu": []}
     with pytest.raises(Refused, match=r"which is not installed: install torch==2\.0"):
         bundle.check_machine(description)
 
@@ -194,3 +211,15 @@ def test_without_what_builds(lay: Lay, run: Run) -> None:
     command = [sys.executable, "-S", launcher.parent / "ppy/launch.py"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
+def test_an_older_python(lay: Lay, run: Run) -> None:
+    older = [
+        path
+        for minor in range(6, 11)
+        for path in Path(sys.base_prefix).parent.glob(f"3.{minor}.*/bin/python3")
+    ]
+    if not older:
+        pytest.skip("no older Python beside this one")
+    line = refusal(run, lay(SOURCES), env={"PPY_PYTHON": str(older[0])})
+    assert "older than the one that it was built for" in line

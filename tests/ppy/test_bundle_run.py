@@ -271,3 +271,37 @@ def test_its_own_runtime_is_used(lay: Lay, run: Run, tmp_path: Path) -> None:
     launcher = lay({"train.ppy": ADD + "print(ppy.__file__)\n"})
     shown = output(run(launcher, env={"PYTHONPATH": str(other.parent)}))
     assert shown == f"{launcher.parent}/ppy/__init__.py\n"
+
+
+def test_the_launcher_is_a_script_of_python_too(lay: Lay) -> None:
+    """As `torchrun` starts it."""
+    launcher = lay({"train.ppy": ADD + "import sys\nprint(add(1), sys.argv, sys.path[0])\n"})
+    app = launcher.parent / "app"
+    assert (
+        output(python(Path("/"), str(launcher), "a")) == f"5 ['{app}/train.ppy', 'a'] {app}\n"
+    )
+
+
+def test_data_files(lay: Lay, run: Run) -> None:
+    source = (
+        "import ppy\n"
+        "for path in ('w/a.txt', 'w', 'none', 'train.ppy', '../app', '/etc'):\n"
+        "    try:\n"
+        "        at = ppy.resource(path)\n"
+        "        print(at.name, at.is_absolute(), at.is_file() and at.read_text())\n"
+        "    except (FileNotFoundError, ValueError) as error:\n"
+        "        print(type(error).__name__)\n"
+    )
+    launcher = lay({"train.ppy": source, "../data/w/a.txt": "weights"}, bound=[])
+    expected = ["a.txt True weights", "w True False", *["FileNotFoundError"] * 2]
+    expected += ["ValueError"] * 2
+    assert output(run(launcher)).splitlines() == expected
+
+
+def test_data_files_under_plain_python(tmp_path: Path) -> None:
+    source = "import ppy\nprint(ppy.resource('w/./a.txt'))\n"
+    for path, text in {"ppy.toml": "", "w/a.txt": "", "src/p/train.ppy": source}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    main = str(tmp_path / "src/p/train.ppy")
+    assert output(python(Path("/"), main)) == f"{tmp_path}/w/a.txt\n"

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "E2108": "targets",
     "E2109": "cli",
     "E2110": "targets",
+    "E2110": "targets",
     "E4001": "targets",
     "E4002": "targets",
     "E4003": "targets",

@@ -161,3 +161,5 @@ class Program:
     outputs: tuple[Output, ...]
     checks: tuple[int, ...]
     """Weights that must come out zero, or the Python body runs: counts of bad indices."""
+    notes: tuple[str, ...]
+    """What each operation comes from: an input's name, or an ATen operator and its line."""

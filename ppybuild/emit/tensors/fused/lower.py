@@ -14,12 +14,14 @@ def lower(graph: Graph, batch: str) -> Program:
     graph = decompose(graph)
     lowering = Lowering(graph, batch)
     for place, given in enumerate(graph.inputs):
+        lowering.note = given.name
         lowering.input(place, given)
     for node in graph.nodes:
         rule = RULES.get(node.op.removeprefix("aten::"))
         if rule is None:
             raise NotFusible(f"{node.op} (line {node.location.line})")
         _check_dtypes(lowering, node)
+        lowering.note = f"{node.op.removeprefix('aten::')}, line {node.location.line}"
         results = rule(lowering, node)
         for value, result in zip(node.results, results, strict=False):
             lowering.bound[value] = result
@@ -31,6 +33,7 @@ def lower(graph: Graph, batch: str) -> Program:
         tuple(lowering.spaces),
         outputs,
         tuple(lowering.checks),
+        tuple(lowering.notes),
     )
 
 

@@ -66,6 +66,8 @@ class Lowering:
         self.bound: dict[Value, Bound] = {}
         self.numbers: dict[Value, Operand] = {}
         self.checks: list[int] = []
+        self.note = ""
+        self.notes: list[str] = []
         self._known: dict[tuple[Operation, Space], int] = {}
         self.dtype = self._dtype()
 
@@ -83,6 +85,7 @@ class Lowering:
             self._known[key] = len(self.operations)
             self.operations.append(operation)
             self.spaces.append(space)
+            self.notes.append(self.note)
         return self._known[key]
 
     def is_row(self, value: Operand) -> bool:

@@ -364,18 +364,19 @@ class _File:
         sums: dict[int, str],
     ) -> list[str]:
         operation = self.program.operations[i]
+        note = [f"/* {self.program.notes[i]} */"]
         match operation:
             case Product(row, weight, transposed):
                 at = stage.products.get((weight, transposed))
                 pointer = self.pointers[weight] if at is None else f"(scratch + {at})"
                 source = places[row]
-                return self.products.by_weight(
+                return note + self.products.by_weight(
                     f"v{i}", source.pointer, source.stride, pointer,
                     self._width(row), self._width(i),
                 )  # fmt: skip
             case Outer(left, right):
                 a, g = places[left], places[right]
-                return self.products.over_rows(
+                return note + self.products.over_rows(
                     sums[i], a.pointer, a.stride, self._width(left),
                     g.pointer, g.stride, self._width(right),
                 )  # fmt: skip

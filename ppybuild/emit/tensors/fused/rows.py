@@ -87,7 +87,7 @@ class _Printer:
         operation = self.c.program.operations[i]
         assert isinstance(operation, Element)
         text = ELEMENTS[operation.name].format(*map(self._spell, operation.operands))
-        return f"const ppy_vec e{i} = {text};"
+        return f"const ppy_vec e{i} = {text}; /* {self.c.program.notes[i]} */"
 
     def _of(self, kind: str) -> list[int]:
         return [value for value in self._operands() if self._kind(value) == kind]

@@ -142,7 +142,10 @@ def _emit_loop(context: WeightContext, size: int, ids: list[int]) -> list[str]:
         if isinstance(operation, Whole):
             lines.append(f"        s{i} += ppy_first(e{operation.weight}, {size} - i, 0);")
         else:
-            lines.append(f"        const ppy_vec e{i} = {_spell(context, operation)};")
+            note = context.program.notes[i]
+            lines.append(
+                f"        const ppy_vec e{i} = {_spell(context, operation)}; /* {note} */"
+            )
             lines.append(
                 f"        ppy_store_upto({context.pointers[i]} + i, e{i}, {size} - i);"
             )
@@ -168,7 +171,7 @@ def _emit_number(context: WeightContext, i: int) -> list[str]:
             for v in operation.operands
         )
     )
-    return [f"*{context.pointers[i]} = ({text})[0];"]
+    return [f"*{context.pointers[i]} = ({text})[0]; /* {context.program.notes[i]} */"]
 
 
 def _spell(context: WeightContext, operation: Operation) -> str:

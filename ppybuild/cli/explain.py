@@ -65,7 +65,29 @@ def _function(manifest: Manifest, name: str) -> Iterator[str]:
     yield f"{function.name}, {where}"
     yield f"  signature: {_signature(facts.signatures.get(function.name))}"
     yield f"  effects:   {_effects(facts.effects.get(function.name))}"
+    yield from _guards(facts, function.name)
     yield from _entries(manifest, facts, function)
+
+
+def _guards(facts: Facts, name: str) -> Iterator[str]:
+    """The checks that remain in a native loop function, and when they are not made."""
+    from ppybuild.emit.loops.guards import remaining_guards
+    from ppybuild.emit.loops.lower import lower
+    from ppybuild.emit.loops.passes import optimise
+
+    lowered, _ = lower(facts, list(facts.program.functions))
+    if name not in lowered:
+        return
+    guards = remaining_guards(optimise(lowered)[name])
+    always = [guard for guard in guards if not guard.unless]
+    yield f"  guards:    {len(always) or 'none'} on every run"
+    for guard in always:
+        yield f"    line {guard.line}: {guard.what}"
+    for condition in dict.fromkeys(guard.unless for guard in guards if guard.unless):
+        yield f"    and, unless {condition}:"
+        for guard in guards:
+            if guard.unless == condition:
+                yield f"      line {guard.line}: {guard.what}"
 
 
 def _find(functions: Mapping[str, Function], name: str) -> Function:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ppybuild.convert.annotations import Names
+from ppybuild.convert.names import Names
 
 STANDARD, THIRD_PARTY, OWN = range(3)
+
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,33 +21,45 @@ class Addition:
 
     module: str
     names: tuple[str, ...] = ()
+    alias: str = ""
 
     @property
     def text(self) -> str:
-        if not self.names:
-            return f"import {self.module}"
-        return f"from {self.module} import {', '.join(self.names)}"
+        if self.names:
+            return f"from {self.module} import {', '.join(self.names)}"
+        return f"import {self.module}" + (f" as {self.alias}" if self.alias else "")
+
+    @property
+    def key(self) -> tuple[bool, str]:
+        return bool(self.names), self.module
 
 
 def add_imports(tree: cst.Module, names: Names) -> cst.Module:
     """The module with what `names` asks for imported."""
-    plain = [Addition(name) for name, dotted in names.imports.items() if dotted is None]
-    wanted: dict[str, list[str]] = {}
-    for name, dotted in names.imports.items():
-        if dotted is not None:
-            wanted.setdefault(dotted.rpartition(".")[0], []).append(name)
-    members = [Addition(module, tuple(sorted(found))) for module, found in wanted.items()]
     body = list(tree.body)
-    for addition in sorted(
-        (*plain, *members), key=lambda found: (bool(found.names), found.module)
-    ):
+    for addition in additions(names.imports):
         body = _insert(body, addition, names.own)
     if names.guarded:
-        body = _insert_guarded(body, names)
+        body = _insert_guarded(body, names, tree.default_indent)
     return tree.with_changes(body=body)
 
 
-Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+def additions(table: dict[str, tuple[str, str]]) -> list[Addition]:
+    """One statement for each module, in the order in which they are written."""
+    plain: list[Addition] = []
+    members: dict[str, list[str]] = {}
+    for local, (module, name) in table.items():
+        if name:
+            members.setdefault(module, []).append(
+                name if local == name else f"{name} as {local}"
+            )
+        else:
+            plain.append(Addition(module, alias="" if local == module else local))
+    grouped = (
+        Addition(module, tuple(sorted(found, key=str.lower)))
+        for module, found in members.items()
+    )
+    return sorted((*plain, *grouped), key=lambda found: found.key)
 
 
 def _insert(
@@ -55,30 +69,26 @@ def _insert(
     if merged is not None:
         return merged
     section = _section(addition.module, own)
-    key = (bool(addition.names), addition.module)
     start = _first_import(body)
+    last = _first_own(body, own) if addition.module == "ppy" else len(body)
     place, previous = start, -1
-    for position in range(start, len(body)):
+    for position in range(start, last):
         found = _imported(body[position])
         if found is None:
             break
-        there, found_key = _section(found.module, own), (bool(found.names), found.module)
-        if (there, found_key) <= (section, key):
+        there = _section(found.module, own)
+        if (there, found.key) <= (section, addition.key):
             place, previous = position + 1, there
     line = cst.parse_module(addition.text + "\n").body[0]
     assert isinstance(line, cst.SimpleStatementLine)
     after = _imported(body[place]) if place < len(body) else None
+    same = after is not None and _section(after.module, own) == section
     changed = list(body)
     if previous == -1:
-        line, changed = _first_of_file(
-            line,
-            changed,
-            place,
-            same=after is not None and _section(after.module, own) == section,
-        )
+        line, changed = _first_of_file(line, changed, place, same=same)
     elif previous != section:
         line = line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-    if after is not None and _section(after.module, own) != section:
+    if previous != -1 and place < len(changed) and not same:
         changed[place] = _separated(changed[place])
     changed.insert(place, line)
     return changed
@@ -89,7 +99,8 @@ def _first_of_file(
 ) -> tuple[cst.SimpleStatementLine, list[Statement]]:
     """The new line stands before the first import: it takes over its leading lines."""
     if place >= len(body):
-        return line, body
+        blank = [cst.EmptyLine(indent=False)] if place else []
+        return line.with_changes(leading_lines=blank), body
     leading = body[place].leading_lines
     if _imported(body[place]) is None:
         blank = [cst.EmptyLine(indent=False)] if place else []
@@ -97,8 +108,20 @@ def _first_of_file(
             body, place, _separated(body[place])
         )
     own = [] if same else [cst.EmptyLine(indent=False)]
+    if any(found.comment is not None for found in leading):
+        # A comment stays with the import that it was written for.
+        blank = [cst.EmptyLine(indent=False)] if place else []
+        changed = body[place].with_changes(leading_lines=[*own, *_unspaced(leading)])
+        return line.with_changes(leading_lines=blank), _with(body, place, changed)
     changed = body[place].with_changes(leading_lines=own)
     return line.with_changes(leading_lines=leading), _with(body, place, changed)
+
+
+def _unspaced(leading: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+    left = list(leading)
+    while left and left[0].comment is None:
+        left = left[1:]
+    return left
 
 
 def _with(body: list[Statement], place: int, statement: Statement) -> list[Statement]:
@@ -116,41 +139,39 @@ def _separated(statement: Statement) -> Statement:
 
 
 def _merge(body: Sequence[Statement], addition: Addition) -> list[Statement] | None:
-    """Add names to a `from module import ...` that is there already."""
+    """Add names to a one-line `from module import ...` among the imports at the top."""
     for position, statement in enumerate(body):
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
+            return None
         found = _imported(statement)
         if not addition.names or found is None or found.module != addition.module:
             continue
         assert isinstance(statement, cst.SimpleStatementLine)
         line = statement.body[0]
-        if not isinstance(line, cst.ImportFrom) or isinstance(line.names, cst.ImportStar):
+        if (
+            not isinstance(line, cst.ImportFrom)
+            or isinstance(line.names, cst.ImportStar)
+            or line.lpar is not None
+            or len(statement.body) > 1
+        ):
             continue
         aliases = {
-            cst.Module([]).code_for_node(alias.with_changes(comma=cst.MaybeSentinel.DEFAULT))
-            for alias in line.names
+            _code(alias.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for alias in line.names
         }
         spelled = sorted(aliases | set(addition.names), key=str.lower)
         text = f"from {found.module} import {', '.join(spelled)}"
         fresh = cst.parse_module(text + "\n").body[0]
         assert isinstance(fresh, cst.SimpleStatementLine)
-        changed = list(body)
-        changed[position] = statement.with_changes(body=fresh.body)
-        return changed
+        return _with(list(body), position, statement.with_changes(body=fresh.body))
     return None
 
 
-def _insert_guarded(body: Sequence[Statement], names: Names) -> list[Statement]:
+def _insert_guarded(body: Sequence[Statement], names: Names, indent: str) -> list[Statement]:
     place = _first_import(body)
     while place < len(body) and _imported(body[place]) is not None:
         place += 1
-    flag = next(
-        (local for local, dotted in names.bound.items() if dotted == "typing.TYPE_CHECKING"),
-        "TYPE_CHECKING",
-    )
-    lines = "".join(
-        f"    from {dotted.rpartition('.')[0]} import {name}\n"
-        for name, dotted in sorted(names.guarded.items(), key=lambda found: found[1])
-    )
+    flag = names.member("typing", "TYPE_CHECKING")
+    lines = "".join(f"{indent}{found.text}\n" for found in additions(names.guarded))
     block = _separated(cst.parse_module(f"if {flag}:\n{lines}").body[0])
     after = [_separated(body[place])] if place < len(body) else []
     return [*body[:place], block, *after, *body[place + 1 :]]
@@ -161,12 +182,36 @@ def _first_import(body: Sequence[Statement]) -> int:
     place = 0
     if body and _is_docstring(body[0]):
         place = 1
-    while place < len(body):
-        found = _imported(body[place])
-        if found is None or found.module != "__future__":
-            return place
-        place += 1
+    for position, statement in enumerate(body):
+        found = _imported(statement)
+        if found is not None and found.module == "__future__":
+            place = position + 1
     return place
+
+
+def _first_own(body: Sequence[Statement], own: frozenset[str]) -> int:
+    """Where the first import of a module of the project stands, be it inside `if` or `try`."""
+    for position, statement in enumerate(body):
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
+            continue
+        for found in _imports_in(statement):
+            if found.module != "__future__" and _section(found.module, own) == OWN:
+                return position
+    return len(body)
+
+
+def _imports_in(statement: cst.CSTNode) -> list[Addition]:
+    pending, found = [statement], []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, cst.SimpleStatementLine):
+            for line in node.body:
+                imported = _import_of(line)
+                if imported is not None:
+                    found.append(imported)
+        elif not isinstance(node, cst.FunctionDef | cst.BaseExpression):
+            pending.extend(node.children)
+    return found
 
 
 def _is_docstring(statement: Statement) -> bool:
@@ -182,16 +227,20 @@ def _imported(statement: Statement) -> Addition | None:
     """What an import statement imports; None for any other statement."""
     if not isinstance(statement, cst.SimpleStatementLine) or not statement.body:
         return None
-    match statement.body[0]:
-        case cst.Import(names=names):
-            return Addition(_dotted(names[0].name))
+    return _import_of(statement.body[0])
+
+
+def _import_of(line: cst.BaseSmallStatement) -> Addition | None:
+    match line:
+        case cst.Import(names=[first, *_]):
+            return Addition(_code(first.name))
         case cst.ImportFrom(module=module, relative=relative):
             dots = "." * len(relative)
-            return Addition(dots + (_dotted(module) if module else ""), ("",))
+            return Addition(dots + (_code(module) if module else ""), ("",))
     return None
 
 
-def _dotted(node: cst.BaseExpression) -> str:
+def _code(node: cst.CSTNode) -> str:
     return cst.Module([]).code_for_node(node)
 
 

@@ -6,95 +6,85 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ppybuild.convert.annotations import (
-    Names,
-    annotation,
-    parameter_annotation,
-    result_annotation,
-)
-from ppybuild.convert.tolerance import annotations_are_read, tolerates_annotations
+from ppybuild.convert.annotations import abstract, annotation, result_annotation
+from ppybuild.convert.bindings import Constants, bound_by, single_name, statements_in_order
+from ppybuild.convert.names import Names, names_of
+from ppybuild.convert.promoted import Promoted
+from ppybuild.convert.tolerance import Tolerance
 from ppybuild.diagnostics import Diagnostic
-from ppybuild.graph.flow import Flow, Slot
-from ppybuild.graph.flow.mutation import mutated_parameters
-from ppybuild.graph.index import bindings_of
+from ppybuild.graph.flow import Slot
+from ppybuild.graph.imports import absolute_name, imports_of, provides
 from ppybuild.graph.lattice import is_known, join_all, widened
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts, Function, Module, Parameter
-from ppybuild.graph.promote import Promotion
-from ppybuild.graph.scopes import statements_of
-from ppybuild.graph.types import Array, Buffer, Collection, Instance, Tuple, Type, Union
+from ppybuild.graph.scopes import scope_of, statements_of
+from ppybuild.graph.types import (
+    Array,
+    Buffer,
+    Collection,
+    Dictionary,
+    Never,
+    Tuple,
+    Type,
+    Union,
+    Unknown,
+)
 
 Span = tuple[int, int, int, int]
 """First line, first column, last line, end column; lines from 1, columns from 0, in
 characters."""
 
-ELEMENTS = {"d": "f64", "q": "i64"}
-
 
 @dataclass(frozen=True, slots=True)
 class FunctionEdit:
-    """What a `def` gets: annotations by parameter, the result's, and `@ppy.pure`."""
+    """What a `def` gets: annotations by parameter, the result's, and the decorator that
+    says it is pure."""
 
     parameters: Mapping[str, str]
     result: str | None
-    pure: bool
+    pure: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleEdit:
     """What one module gets. Functions and assignments are numbered as
-    `definitions_in_order` and `assignments_in_order` meet them."""
+    `statements_in_order` meets them."""
 
     functions: Mapping[int, FunctionEdit]
     assignments: Mapping[int, str]
     arrays: Mapping[Span, str]
     """Expressions to wrap in `array.array(typecode, ...)`."""
+    array: str
+    """What the module calls `array`."""
     names: Names
     diagnostics: tuple[Diagnostic, ...]
 
 
-def statements_in_order(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Every statement, nested ones included, in the order of the text."""
-    pending: list[ast.AST] = list(reversed(tree.body))
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.stmt):
-            yield node
-        children = [
-            child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)
-        ]
-        pending.extend(reversed(children))
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """What planning any module needs, found once for the program."""
 
+    facts: Facts
+    promoted: Promoted
+    tolerance: Tolerance
+    constants: Constants
+    partial: bool
 
-def plan_module(
-    facts: Facts, flow: Flow, promotion: Promotion | None, module: Module, *, partial: bool
-) -> ModuleEdit:
-    """Decide what the module gets. Errors E1304 name parameters that nothing types, as
-    warnings where `partial`."""
-    return _Planner(facts, flow, promotion, module, partial).plan()
+    def module(self, module: Module) -> ModuleEdit:
+        """Decide what the module gets. Errors E1304 name parameters that nothing types, as
+        warnings where `partial`."""
+        return _Planner(self, module).plan()
 
 
 class _Planner:
-    def __init__(
-        self,
-        facts: Facts,
-        flow: Flow,
-        promotion: Promotion | None,
-        module: Module,
-        partial: bool,
-    ) -> None:
-        self.facts = facts
-        self.promoted = promotion.slots if promotion else {}
-        self.producers = promotion.producers if promotion else {}
-        self.mutated = mutated_parameters(flow)
+    def __init__(self, plans: Plans, module: Module) -> None:
+        self.plans = plans
+        self.facts = plans.facts
+        self.promoted = plans.promoted
         self.module = module
-        self.partial = partial
-        classes = facts.program.classes
-        defined = {found.node.name for found in classes.values() if found.module == module.name}
-        own = frozenset(name.partition(".")[0] for name in facts.program.modules)
-        self.names = Names(module.name, bindings_of(module), frozenset(defined), own)
+        self.names = names_of(plans.facts, module)
         self.diagnostics: list[Diagnostic] = []
-        functions = facts.program.functions.values()
+        functions = plans.facts.program.functions.values()
         self.functions = {
             found.node: found for found in functions if found.module == module.name
         }
@@ -114,20 +104,34 @@ class _Planner:
                 functions[number] = self.function(function)
             targets.update(self.locals(function))
         targets.update(self.fields())
-        targets.update(self.constants())
+        targets.update(self.finals())
+        arrays = self.arrays()
+        array = self.names.plain("array") if arrays else ""
+        if self.imports_own():
+            self.names.plain("ppy")
         assigned = [node for node in order if isinstance(node, ast.Assign)]
         return ModuleEdit(
             functions,
             {number: targets[node] for number, node in enumerate(assigned) if node in targets},
-            self.arrays(),
+            arrays,
+            array,
             self.names,
             tuple(self.diagnostics),
         )
 
+    def imports_own(self) -> bool:
+        """Whether it imports modules of the project, which `import ppy` lets Python find."""
+        modules = self.facts.program.modules
+        for statement, _ in imports_of(self.module.tree.body):
+            if isinstance(statement, ast.ImportFrom):
+                if statement.level or provides(modules, absolute_name(self.module, statement)):
+                    return True
+            elif any(provides(modules, alias.name) for alias in statement.names):
+                return True
+        return False
+
     def may_annotate(self, function: Function) -> bool:
-        reason = tolerates_annotations(self.facts, function) or annotations_are_read(
-            self.facts, function
-        )
+        reason = self.plans.tolerance.objection(function)
         if reason:
             message = f"`{function.node.name}` is typed but not annotated: {reason}"
             self.diagnostics.append(
@@ -137,54 +141,70 @@ class _Planner:
 
     def function(self, function: Function) -> FunctionEdit:
         signature = self.facts.signatures[function.name]
+        names = self.names.at(function.node.lineno)
         parameters: dict[str, str] = {}
         skipped = 1 if function.owner and not _is_static(function) else 0
         for parameter in signature.parameters[skipped:]:
             if parameter.annotated:
                 continue
-            text = self.parameter(function, parameter)
-            if text is None:
+            type = self.parameter(function, parameter)
+            if isinstance(type, Unknown | Never):
                 self.untyped(function, parameter)
-            else:
+                continue
+            text = annotation(type, names)
+            if text is not None and not self.shadowed(function, text):
                 parameters[parameter.name] = text
         result = None
-        if not signature.result_annotated:
-            result = self.result(function, signature.result)
+        if not signature.result_annotated and not _generates(function):
+            result = self.result(function, signature.result, names)
+        return FunctionEdit(parameters, result, self.pure(function, names))
+
+    def shadowed(self, function: Function, text: str) -> bool:
+        """Whether the class around binds a name that the annotation means otherwise."""
+        if function.owner is None or self.names.lazy:
+            return False
+        body = self.facts.program.classes[function.owner].node.body
+        bound = scope_of(body, expressions=False).bound
+        return bool(bound) and any(
+            isinstance(node, ast.Name) and node.id in bound
+            for node in ast.walk(ast.parse(text))
+        )
+
+    def pure(self, function: Function, names: Names) -> str | None:
+        """`@ppy.pure` stands on functions and methods that have no decorator yet."""
         effects = self.facts.effects.get(function.name)
-        pure = effects is not None and effects.pure and self.worth_marking(function)
-        if pure:
-            self.names.plain("ppy")
-        return FunctionEdit(parameters, result, pure)
+        node = function.node
+        nested = "<locals>" in function.name
+        dunder = node.name.startswith("__") and node.name.endswith("__")
+        deferred = isinstance(node, ast.AsyncFunctionDef) or _generates(function)
+        if effects is None or not effects.pure or nested or dunder or deferred:
+            return None
+        if node.decorator_list:
+            return None
+        text = f"{names.plain('ppy')}.pure"
+        return None if self.shadowed(function, text) else text
 
-    def worth_marking(self, function: Function) -> bool:
-        """`@ppy.pure` stands on module-level functions that are not marked yet."""
-        decorated = [ast.unparse(found) for found in function.node.decorator_list]
-        top_level = function.owner is None and "<locals>" not in function.name
-        return top_level and not decorated
-
-    def parameter(self, function: Function, parameter: Parameter) -> str | None:
+    def parameter(self, function: Function, parameter: Parameter) -> Type:
         slot = Slot("variable", function.name, parameter.name)
         type: Type = parameter.type
         if parameter.kind == "rest":
-            type = _item(type)
-        if slot in self.promoted:
-            type = Buffer(ELEMENTS[self.promoted[slot]])
-        if not is_known(type):
-            return None
-        return parameter_annotation(widened(type), self.names, mutated=slot in self.mutated)
+            return widened(_item(type))
+        if parameter.kind == "keywords":
+            return widened(type.value if isinstance(type, Dictionary) else type)
+        type = self.promoted.type_of(slot, widened(type))
+        return type if self.promoted.is_mutated(slot) else abstract(type)
 
-    def result(self, function: Function, type: Type) -> str | None:
-        slot = Slot("result", function.name)
-        if slot in self.promoted:
-            type = Buffer(ELEMENTS[self.promoted[slot]])
-        return result_annotation(type, self.names) if is_known(type) else None
+    def result(self, function: Function, type: Type, names: Names) -> str | None:
+        type = self.promoted.type_of(Slot("result", function.name), type)
+        text = result_annotation(type, names) if is_known(type) else None
+        return None if text is None or self.shadowed(function, text) else text
 
     def untyped(self, function: Function, parameter: Parameter) -> None:
         nodes = [found for found in ast.walk(function.node.args) if isinstance(found, ast.arg)]
         node = next(found for found in nodes if found.arg == parameter.name)
         message = f"nothing tells the type of `{parameter.name}` of `{function.node.name}`"
         help = "call it somewhere in the project, give it a default, or annotate it"
-        code = "W1304" if self.partial else "E1304"
+        code = "W1304" if self.plans.partial else "E1304"
         self.diagnostics.append(Diagnostic(code, message, locate(self.module, node), help))
 
     def locals(self, function: Function) -> Iterator[tuple[ast.Assign, str]]:
@@ -195,18 +215,22 @@ class _Planner:
             if isinstance(statement, ast.Global | ast.Nonlocal):
                 seen.update(statement.names)
         for statement in statements_of(function.node.body):
-            name = _single_name(statement)
+            name = single_name(statement)
             if name is not None and name not in seen and isinstance(statement, ast.Assign):
                 slot = Slot("variable", function.name, name)
-                text = None if slot in self.promoted else self.local(found.get(name))
+                text = self.local(slot, found.get(name))
                 if text is not None:
                     yield statement, text
-            seen.update(_bound_by(statement))
+            seen.update(bound_by(statement))
 
-    def local(self, type: Type | None) -> str | None:
-        if type is None or not is_known(type) or isinstance(type, Union | Array):
+    def local(self, slot: Slot, type: Type | None) -> str | None:
+        """Of a buffer, `array.array(...)` says it all."""
+        if type is None or not is_known(type) or isinstance(type, Array):
             return None
-        return annotation(widened(type), self.names)
+        type = self.promoted.type_of(slot, widened(type))
+        if isinstance(type, Union | Buffer):
+            return None
+        return annotation(type, self.names.at(None))
 
     def fields(self) -> Iterator[tuple[ast.Assign, str]]:
         """`self.x = ...`, where it is first assigned."""
@@ -215,12 +239,18 @@ class _Planner:
                 continue
             seen: set[str] = set()
             for method in found.node.body:
-                if isinstance(method, ast.FunctionDef) and method.args.args:
+                if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                    continue
+                if method.args.args and not method.decorator_list:
                     receiver = method.args.args[0].arg
                     yield from self.fields_in(name, method, receiver, seen)
 
     def fields_in(
-        self, owner: str, method: ast.FunctionDef, receiver: str, seen: set[str]
+        self,
+        owner: str,
+        method: ast.FunctionDef | ast.AsyncFunctionDef,
+        receiver: str,
+        seen: set[str],
     ) -> Iterator[tuple[ast.Assign, str]]:
         for statement in statements_of(method.body):
             if isinstance(statement, ast.AnnAssign) and isinstance(
@@ -236,44 +266,27 @@ class _Planner:
                 continue
             seen.add(target.attr)
             type = self.facts.fields.get(owner, {}).get(target.attr)
-            if Slot("field", owner, target.attr) in self.promoted or isinstance(type, Instance):
-                continue
-            text = self.local(type)
+            text = self.local(Slot("field", owner, target.attr), type)
             if text is not None:
                 yield statement, text
 
-    def constants(self) -> Iterator[tuple[ast.Assign, str]]:
-        """Upper-case names of the module that are bound once in the whole program."""
+    def finals(self) -> Iterator[tuple[ast.Assign, str]]:
+        """Upper-case constants of the module that are bound once in the whole program."""
+        if self.plans.tolerance.everywhere:
+            return
         for statement in self.module.tree.body:
-            name = _single_name(statement)
-            if name is None or not isinstance(statement, ast.Assign) or not name.isupper():
-                continue
-            if isinstance(statement.value, ast.Constant) and self.is_constant(name):
+            if isinstance(statement, ast.Assign) and self.plans.constants.holds(
+                self.module, statement
+            ):
                 yield statement, self.names.member("typing", "Final")
-
-    def is_constant(self, name: str) -> bool:
-        """Bound once, and written nowhere else."""
-        dotted = f"{self.module.name}.{name}"
-        if any(dotted in effects.writes_globals for effects in self.facts.effects.values()):
-            return False
-        stores = [
-            node
-            for node in ast.walk(self.module.tree)
-            if isinstance(node, ast.Name)
-            and node.id == name
-            and isinstance(node.ctx, ast.Store | ast.Del)
-        ]
-        return len(stores) == 1
 
     def arrays(self) -> dict[Span, str]:
         found: dict[Span, str] = {}
         for node in ast.walk(self.module.tree):
-            if isinstance(node, ast.expr) and node in self.producers:
+            if isinstance(node, ast.expr) and node in self.promoted.producers:
                 place = locate(self.module, node)
                 span = (place.line, place.column - 1, place.end_line, place.end_column - 1)
-                found[span] = self.producers[node]
-        if found:
-            self.names.plain("array")
+                found[span] = self.promoted.producers[node]
         return found
 
 
@@ -291,28 +304,5 @@ def _is_static(function: Function) -> bool:
     )
 
 
-def _single_name(statement: ast.stmt) -> str | None:
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-        if isinstance(target, ast.Name):
-            return target.id
-    return None
-
-
-def _bound_by(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement itself binds, those of blocks inside it left out."""
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            yield node.id
-        if isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-            continue
-        pending.extend(
-            child
-            for child in ast.iter_child_nodes(node)
-            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
-        )
+def _generates(function: Function) -> bool:
+    return scope_of(function.node.body, expressions=True).yields

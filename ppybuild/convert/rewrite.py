@@ -23,8 +23,9 @@ def rewrite(text: str, edit: ModuleEdit) -> str:
         wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
         positions = wrapper.resolve(PositionProvider)
         tree = wrapper.module
-    array = edit.names.plain("array") if edit.arrays else ""
-    changed = tree.visit(_Rewriter(edit, positions, array, tree.default_indent))
+    rewriter = _Rewriter(edit, positions, edit.array, tree.default_indent)
+    changed = tree.visit(rewriter)
+    assert rewriter.wraps == len(edit.arrays), "an expression to promote was not found"
     return add_imports(changed, edit.names).code
 
 
@@ -47,6 +48,7 @@ class _Rewriter(cst.CSTTransformer):
         self.assignments = 0
         self.numbers: dict[cst.CSTNode, int] = {}
         self.depth = 0
+        self.wraps = 0
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self.numbers[node] = self.functions
@@ -93,6 +95,7 @@ class _Rewriter(cst.CSTTransformer):
         if self.array and isinstance(updated, cst.BaseExpression):
             typecode = self.edit.arrays.get(self.span(original_node))
             if typecode is not None:
+                self.wraps += 1
                 return cast("cst.CSTNodeT", self.wrapped(updated, typecode))
         return updated
 
@@ -123,8 +126,8 @@ class _Definition:
         changed = node.with_changes(params=parameters)
         if self.plan.result is not None:
             changed = changed.with_changes(returns=_annotation(self.plan.result, arrow=True))
-        if self.plan.pure:
-            decorator = cst.Decorator(cst.parse_expression("ppy.pure"))
+        if self.plan.pure is not None:
+            decorator = cst.Decorator(cst.parse_expression(self.plan.pure))
             changed = changed.with_changes(decorators=[*changed.decorators, decorator])
         if self.too_wide(changed):
             changed = self.spread(changed)

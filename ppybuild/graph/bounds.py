@@ -7,9 +7,11 @@ grows by at most 2**10 at a time from a small one does not pass 2**62.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 
 from ppybuild.graph.program import Facts
+from ppybuild.graph.types import Literal
 
 FITS = 62
 """Bits of magnitude that leave room in 64-bit arithmetic."""
@@ -107,3 +109,84 @@ def grows_slowly(facts: Facts, node: ast.AugAssign, known: Known) -> bool:
         case ast.Add() | ast.Sub():
             return size is not None and size <= STEP
     return False
+
+
+def counters(facts: Facts, module: str) -> dict[str, int]:
+    """Bits of the names that, in the whole module, only count: bound as the targets of
+    `for x in range(...)` with a small start and step, or over `enumerate`, and never else."""
+    sizes: dict[str, int] = {}
+    bound: Counter[str] = Counter()
+    for node in ast.walk(facts.program.modules[module].tree):
+        bound.update(_bound_in(node))
+        if isinstance(node, ast.For | ast.comprehension):
+            name, size = _counted(facts, node)
+            if name is not None and size is not None:
+                sizes[name] = max(sizes.get(name, 0), size)
+                bound[name] -= 1
+    return {name: size for name, size in sizes.items() if bound[name] == 0}
+
+
+def _bound_in(node: ast.AST) -> list[str]:
+    """Names that a node binds, by itself."""
+    match node:
+        case ast.Name(ctx=ast.Store()):
+            return [node.id]
+        case ast.arg():
+            return [node.arg]
+        case ast.alias():
+            return [(node.asname or node.name).partition(".")[0]]
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.MatchAs() | ast.MatchStar() | ast.ExceptHandler():
+            return [node.name] if node.name else []
+        case ast.MatchMapping():
+            return [node.rest] if node.rest else []
+        case ast.Global() | ast.Nonlocal():
+            return node.names
+    return []
+
+
+def _counted(facts: Facts, node: ast.For | ast.comprehension) -> tuple[str | None, int | None]:
+    """The counter of a loop, and its bits."""
+    source, target = node.iter, node.target
+    callee = facts.callees.get(source) if isinstance(source, ast.Call) else None
+    if (
+        callee is not None
+        and callee.name == "builtins.enumerate"
+        and isinstance(source, ast.Call)
+        and len(source.args) == 1
+        and not source.keywords
+        and isinstance(target, ast.Tuple)
+        and isinstance(target.elts[0], ast.Name)
+    ):
+        return target.elts[0].id, COUNTED
+    return (
+        (target.id, range_bits(facts, source)) if isinstance(target, ast.Name) else (None, None)
+    )
+
+
+def range_bits(facts: Facts, source: ast.AST) -> int | None:
+    """Bits of what `range(...)` gives: those of its ends, or what can be counted to from a
+    small start by small steps. None where that is not known, or it is no range."""
+    callee = facts.callees.get(source) if isinstance(source, ast.Call) else None
+    if callee is None or callee.name != "builtins.range" or not isinstance(source, ast.Call):
+        return None
+    if source.keywords or not source.args:
+        return None
+    ends = [_constant_bits(facts, found) for found in source.args[:2]]
+    if all(size is not None for size in ends):
+        return _largest(ends)
+    start = ends[0] if len(source.args) > 1 else 0
+    step = _constant_bits(facts, source.args[2]) if len(source.args) > 2 else 0
+    if start is None or step is None or start >= COUNTED or step > STEP:
+        return None
+    return COUNTED
+
+
+def _constant_bits(facts: Facts, node: ast.expr) -> int | None:
+    """Bits of a number that is known, by itself or as the same for every call."""
+    found = facts.types.get(node)
+    if isinstance(found, Literal) and found.values:
+        values = [value for value in found.values if isinstance(value, int)]
+        return max(value.bit_length() for value in values) if values else None
+    return bits(facts, node, lambda _: None)

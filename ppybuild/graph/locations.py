@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from ppybuild.diagnostics import Location
@@ -13,7 +16,7 @@ def locate(module: Module, node: ast.AST) -> Location:
     """The span of a node; the syntax tree counts bytes of UTF-8, a `Location` characters."""
     line = getattr(node, "lineno", 1)
     end_line = getattr(node, "end_lineno", None) or line
-    lines = module.text.splitlines() if not module.text.isascii() else []
+    lines = _lines(module.text) if not module.text.isascii() else ()
     return Location(
         module.path,
         line,
@@ -28,7 +31,13 @@ def locate_point(path: Path, line: int, column: int) -> Location:
     return Location(path, line, column, line, column + 1)
 
 
-def _character(lines: list[str], line: int, offset: int) -> int:
+@lru_cache(maxsize=8)
+def _lines(text: str) -> tuple[str, ...]:
+    """Lines as Python counts them: a form feed or a Unicode separator ends none."""
+    return tuple(re.split(r"\r\n|\r|\n", text))
+
+
+def _character(lines: Sequence[str], line: int, offset: int) -> int:
     if not lines or line > len(lines):
         return offset
     return len(lines[line - 1].encode()[:offset].decode(errors="replace"))

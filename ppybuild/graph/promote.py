@@ -12,13 +12,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ppybuild.diagnostics import Diagnostic
-from ppybuild.graph.bounds import COUNTED, FITS, bits, grows_slowly
+from ppybuild.graph.bounds import FITS, bits, counters, grows_slowly, range_bits
+from ppybuild.graph.exact import certainly_float, doubtful_float
+from ppybuild.graph.failures import shown_failures
 from ppybuild.graph.flow import Flow, Slot, Use
-from ppybuild.graph.flow.records import Element
-from ppybuild.graph.lattice import base_scalar
+from ppybuild.graph.flow.calls import FOLLOWED
+from ppybuild.graph.flow.records import Classes, Element
+from ppybuild.graph.lattice import base_scalar, join_all, members_of
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts
-from ppybuild.graph.types import BOOL, FLOAT, INT, NEVER, Collection, Scalar, Type
+from ppybuild.graph.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNKNOWN,
+    Array,
+    Buffer,
+    Collection,
+    Scalar,
+    Tuple,
+    Type,
+)
 
 BLOCKED: dict[str, tuple[str, str]] = {
     "tuple": ("a tuple comes here too", "pass a list, or leave it"),
@@ -29,15 +44,20 @@ BLOCKED: dict[str, tuple[str, str]] = {
     "type test": ("its type is asked for here", "ask for what it does, not for its type"),
     "method": ("`{detail}` differs for an array, or it has none", "use a new list for that"),
     "operand": ("an array cannot be this operand", "use a new list for that"),
-    "extend": ("it is extended here", "append one item at a time"),
     "escape": ("it goes where its uses are not known: {detail}", "pass `list(...)` of it"),
+    "search of anything": (
+        "a list finds the same object where an array compares: a NaN",
+        "search for an int, or for a number that is written there",
+    ),
 }
 """Use → why it blocks, and what to do instead. Other uses do not tell array from list."""
 
-SPREADING = frozenset({"text", "compare", "escape"})
-"""Uses of a list that reach what it holds."""
+FAILING = frozenset({"index", "store", "remove", "delete"})
+"""Uses that can raise an exception whose text names lists."""
 
 TYPECODES: dict[Scalar, str] = {FLOAT: "d", INT: "q"}
+OTHER = Scalar("other")
+"""Stands for whatever is no int or float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +70,10 @@ class Promotion:
     """Expressions to wrap in `array.array(typecode, ...)`."""
     remarks: tuple[Diagnostic, ...]
     """R3002 for what was promoted, R3003 for what was not, in order of place."""
+
+    def promoted(self, classes: Classes, slot: Slot) -> str | None:
+        """The typecode of what a slot holds; None where it is no buffer."""
+        return self.slots.get(slot) or self.slots.get(classes.find(slot))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +97,14 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
     slots: dict[Slot, str] = {}
     producers: dict[ast.expr, str] = {}
     remarks: list[Diagnostic] = []
+    judge = _Judge(facts, flow)
     for group in _groups(flow):
-        numbers = _numbers(facts, group)
-        if not group.producers or not numbers <= {FLOAT, INT} or not numbers:
+        if not group.producers or any(use.what == "array" for use in group.uses):
             continue
-        if any(use.what == "array" for use in group.uses):
+        numbers = judge.numbers(group)
+        if not numbers or not numbers <= {FLOAT, INT}:
             continue
-        blocked = _block(facts, flow, group, numbers)
+        blocked = judge.objection(group, numbers)
         if blocked is not None:
             remarks.append(blocked)
             continue
@@ -109,127 +134,158 @@ def _groups(flow: Flow) -> Iterator[_Group]:
 
 
 def _spread(flow: Flow, root: Slot, uses: dict[Slot, list[Use]], seen: set[Slot]) -> None:
-    """Add a holder's telling uses to what it holds."""
-    if root in seen:
-        return
-    seen.add(root)
-    telling = [use for use in uses.get(root, ()) if use.what in SPREADING]
-    for item in flow.classes.items.get(root, {}).values():
-        held = flow.classes.find(item)
-        if telling and held in uses:
-            uses[held].extend(use for use in telling if use not in uses[held])
-            _spread(flow, held, uses, seen)
+    """Add a holder's telling uses to what it holds, at any depth."""
+    pending = [root]
+    while pending:
+        holder = pending.pop()
+        if holder in seen:
+            continue
+        seen.add(holder)
+        telling = [use for use in uses.get(holder, ()) if use.what not in FOLLOWED]
+        for item in flow.classes.items.get(holder, {}).values():
+            held = flow.classes.find(item)
+            fresh = [use for use in telling if use not in uses.setdefault(held, [])]
+            if fresh:
+                uses[held].extend(fresh)
+                seen.discard(held)
+                pending.append(held)
 
 
-def _numbers(facts: Facts, group: _Group) -> set[Scalar]:
-    """The types of what is put in; anything that is not a number is there too."""
-    found: set[Scalar] = set()
-    for made in group.producers:
-        type = facts.types.get(made.node) if isinstance(made.node, ast.expr) else None
-        item = type.item if isinstance(type, Collection) else None
-        if item is not NEVER:
-            found.add(_scalar(item))
-    for element in group.elements:
-        if isinstance(element.node, ast.AugAssign):
-            found.add(_augmented(facts, element.node, found))
-        else:
-            found.add(_scalar(facts.types.get(element.node)))
-    return found
+class _Judge:
+    """Decides about one class of slots after another."""
 
+    def __init__(self, facts: Facts, flow: Flow) -> None:
+        self.facts = facts
+        self.flow = flow
+        self.counters = {name: counters(facts, name) for name in facts.program.modules}
+        self.doubtful = doubtful_float(facts, flow)
+        self.shown = shown_failures(facts)
 
-def _scalar(type: Type | None) -> Scalar:
-    base = base_scalar(type) if type is not None else None
-    return base if base is not None else Scalar("other")
-
-
-def _augmented(facts: Facts, node: ast.AugAssign, others: set[Scalar]) -> Scalar:
-    """The type of `x[i] op value` where `x` holds `others`."""
-    value = _scalar(facts.types.get(node.value))
-    if isinstance(node.op, ast.Pow) or value not in (INT, FLOAT, BOOL):
-        return Scalar("other")
-    return FLOAT if isinstance(node.op, ast.Div) or FLOAT in (value, *others) else INT
-
-
-def _block(facts: Facts, flow: Flow, group: _Group, numbers: set[Scalar]) -> Diagnostic | None:
-    """The first reason against, as a remark."""
-    for use in group.uses:
-        if use.what in BLOCKED:
-            why, instead = BLOCKED[use.what]
-            return _remark(
-                facts, group, use.node, use.module, why.format(detail=use.detail), instead
-            )
-    if len(numbers) > 1:
-        made = group.producers[0]
-        why = "it holds ints and floats, which an array would make one"
-        return _remark(facts, group, made.node, made.module, why, "write `0.0` for `0`")
-    if numbers == {INT}:
+    def numbers(self, group: _Group) -> set[Scalar]:
+        """The types of what is put in; anything that is not a number is there too."""
+        found: set[Scalar] = set()
+        for made in group.producers:
+            type = self.facts.types.get(made.node) if isinstance(made.node, ast.expr) else None
+            item = type.item if isinstance(type, Collection) else None
+            if item is not NEVER and item is not UNKNOWN:
+                found.update(_scalars(item))
         for element in group.elements:
-            if not _fits(facts, flow, group, element):
+            if isinstance(element.node, ast.AugAssign):
+                found.update(self.augmented(element.node, found))
+                continue
+            type = self.facts.types.get(element.node)
+            if element.spread:
+                type = _item(type)
+            found.update(_scalars(type))
+        return found
+
+    def augmented(self, node: ast.AugAssign, others: set[Scalar]) -> set[Scalar]:
+        """The type of `x[i] op value` where `x` holds `others`."""
+        values = _scalars(self.facts.types.get(node.value))
+        if isinstance(node.op, ast.Pow) or not values <= {INT, FLOAT, BOOL}:
+            return {OTHER}
+        if isinstance(node.op, ast.Div) or values == {FLOAT}:
+            return {FLOAT}
+        if FLOAT in values:
+            return {FLOAT, INT} if INT in others else {FLOAT}
+        return {FLOAT} if others == {FLOAT} else {INT}
+
+    def objection(self, group: _Group, numbers: set[Scalar]) -> Diagnostic | None:
+        """The first reason against, as a remark."""
+        for use in (*group.uses, *filter(None, [self.flow.open])):
+            if use.what in BLOCKED:
+                why, instead = BLOCKED[use.what]
+                if use.what == "search of anything" and numbers == {INT}:
+                    continue
+                return self.against(group, use, why.format(detail=use.detail), instead)
+            if use.what == "buffer" and ("float" in use.detail) != (numbers == {FLOAT}):
+                why = f"it is annotated as `{use.detail}`, and holds other numbers"
+                return self.against(group, use, why, "put in what the annotation says")
+        if len(numbers) > 1:
+            why = "it holds ints and floats, which an array would make one"
+            return self.against(group, group.producers[0], why, "write `0.0` for `0`")
+        if numbers == {FLOAT}:
+            return self.inexact(group)
+        return self.too_large(group) or self.shows_failure(group)
+
+    def inexact(self, group: _Group) -> Diagnostic | None:
+        """A parameter annotated `float` takes an int, which an array would make a float."""
+        for element in group.elements if self.doubtful is not None else ():
+            if not isinstance(element.node, ast.AugAssign) and not certainly_float(
+                self.facts, element.node
+            ):
+                why = "this may be an int, as something annotated `float` takes one"
+                return self.against(group, element, why, "convert it: `float(...)`")
+        return self.shows_failure(group)
+
+    def too_large(self, group: _Group) -> Diagnostic | None:
+        for element in group.elements:
+            if not self.fits(element):
                 why = "this number may not fit 64 bits"
                 help = "keep it small with `%` or `&`, or leave the list"
-                return _remark(facts, group, element.node, element.module, why, help)
-        for made in group.producers:
-            if isinstance(made.node, ast.Call) and not group.elements:
-                why = "what it is made from may not fit 64 bits"
-                return _remark(facts, group, made.node, made.module, why, "leave the list")
-    return None
-
-
-def _fits(facts: Facts, flow: Flow, group: _Group, element: Element) -> bool:
-    counters = _counters(facts, element.module)
-
-    def known(node: ast.expr) -> int | None:
-        if isinstance(node, ast.Name) and node.id in counters:
-            return COUNTED
+                return self.against(group, element, why, help)
         return None
 
-    if isinstance(element.node, ast.AugAssign):
-        return grows_slowly(facts, element.node, known)
-    size = bits(facts, element.node, known)
-    return size is not None and size <= FITS
+    def fits(self, element: Element) -> bool:
+        counted = self.counters[element.module]
+
+        def known(node: ast.expr) -> int | None:
+            if isinstance(node, ast.Name):
+                return counted.get(node.id)
+            return None
+
+        if isinstance(element.node, ast.AugAssign):
+            return grows_slowly(self.facts, element.node, known)
+        if element.spread:
+            return range_bits(self.facts, element.node) is not None
+        size = bits(self.facts, element.node, known)
+        return size is not None and size <= FITS
+
+    def shows_failure(self, group: _Group) -> Diagnostic | None:
+        """The text of an IndexError names the type: `list index out of range`."""
+        for use in group.uses:
+            handler = self.shown.at(use.node) if use.what in FAILING else None
+            if handler is not None:
+                why = "the text of an exception that names lists may be shown here"
+                where = Use("shown", handler.node, handler.module)
+                return self.against(group, where, why, "show a text of your own")
+        return None
+
+    def against(self, group: _Group, at: Use | Element, why: str, help: str) -> Diagnostic:
+        place = locate(self.facts.program.modules[at.module], at.node)
+        return Diagnostic("R3003", f"`{group.name}` stays a list: {why}", place, help)
 
 
-def _counters(facts: Facts, module: str) -> frozenset[str]:
-    """Names that, in the whole module, are bound only as targets of `for x in range(...)`
-    from a small start, or over `enumerate`."""
-    counted: set[str] = set()
-    bound: dict[str, int] = {}
-    for node in ast.walk(facts.program.modules[module].tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound[node.id] = bound.get(node.id, 0) + 1
-        elif isinstance(node, ast.arg):
-            bound[node.arg] = bound.get(node.arg, 0) + 2
-        if not isinstance(node, ast.For | ast.comprehension):
-            continue
-        if isinstance(node.target, ast.Name) and _counts(facts, node.iter):
-            counted.add(node.target.id)
-            bound[node.target.id] = bound.get(node.target.id, 0) - 1
-    return frozenset(name for name in counted if bound.get(name, 0) == 0)
+def _item(found: Type | None) -> Type | None:
+    if isinstance(found, Collection):
+        return found.item
+    if isinstance(found, Buffer | Array):
+        return FLOAT if _is_float(found) else INT
+    return join_all(found.items) if isinstance(found, Tuple) else None
 
 
-def _counts(facts: Facts, source: ast.expr) -> bool:
-    callee = facts.callees.get(source) if isinstance(source, ast.Call) else None
-    if callee is None or callee.name != "builtins.range" or not isinstance(source, ast.Call):
-        return False
-    start = source.args[:1] if len(source.args) > 1 else []
-    return all(isinstance(found, ast.Constant) for found in (*start, *source.args[2:]))
+def _is_float(found: Buffer | Array) -> bool:
+    if isinstance(found, Buffer):
+        return found.element.startswith("f")
+    return found.typecode in "fd"
+
+
+def _scalars(type: Type | None) -> set[Scalar]:
+    """The number types that a type is made of, and `OTHER` for anything else."""
+    if type is None:
+        return {OTHER}
+    found = {base_scalar(each) or OTHER for each in members_of(type)}
+    return found if found <= {INT, FLOAT} else {OTHER, *found}
 
 
 def _promoted(facts: Facts, group: _Group, typecode: str) -> Diagnostic:
     made = group.producers[0]
     module = facts.program.modules[made.module]
-    done = sorted({use.what for use in group.uses if use.what != "identity"})
+    done = sorted({use.what for use in group.uses if use.what not in ("identity", "made")})
     word = "float" if typecode == "d" else "int"
     uses = ", ".join(done) or "nothing else"
     message = f"`{group.name}` becomes a buffer of {word}: an array does the same for {uses}"
     return Diagnostic("R3002", message, locate(module, made.node))
-
-
-def _remark(
-    facts: Facts, group: _Group, node: ast.AST, module: str, why: str, help: str
-) -> Diagnostic:
-    place = locate(facts.program.modules[module], node)
-    return Diagnostic("R3003", f"`{group.name}` stays a list: {why}", place, help)
 
 
 def _place(found: Diagnostic) -> tuple[str, int, int]:

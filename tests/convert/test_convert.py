@@ -46,13 +46,13 @@ def converted_files(folder: Path, conversion: Conversion) -> dict[str, str]:
 
 def run(folder: Path, script: str) -> tuple[int, str, str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [
-        sys.executable,
-        "-c",
-        f"import ppy, runpy; runpy.run_path({script!r}, run_name='__main__')",
-    ]
     ran = subprocess.run(
-        command, cwd=folder, text=True, capture_output=True, env=environment, check=False
+        [sys.executable, script],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        env=environment,
+        check=False,
     )
     last = ran.stderr.strip().splitlines()[-1:] if ran.returncode else []
     return ran.returncode, ran.stdout, "".join(last)

@@ -22,7 +22,6 @@ ARGUMENTS: dict[str, str] = {
     "builtins.tuple": READS,
     "builtins.set": READS,
     "builtins.frozenset": READS,
-    "builtins.iter": READS,
     "builtins.map": READS,
     "builtins.filter": READS,
     "builtins.bool": "truth",
@@ -34,12 +33,14 @@ ARGUMENTS: dict[str, str] = {
     "builtins.isinstance": "type test",
     "builtins.type": "type test",
     "array.array": "array",
+    "bisect.bisect": READS,
+    "bisect.bisect_left": READS,
+    "bisect.bisect_right": READS,
     "math.fsum": READS,
     "math.prod": READS,
     "statistics.mean": READS,
     "statistics.fmean": READS,
     "torch.tensor": "tensor",
-    "torch.as_tensor": "tensor",
 }
 """External function → what it does with a positional list argument."""
 
@@ -50,26 +51,37 @@ MAKERS = frozenset({"torch.Tensor.tolist"})
 """Library methods whose result is a new list."""
 
 INSPECTORS = frozenset(
-    {
-        "ppy.native.compiled",
-        "builtins.callable",
-        "builtins.getattr",
-        "builtins.hasattr",
-        "builtins.id",
-        "builtins.isinstance",
-    }
+    {"ppy.native.compiled", "builtins.callable", "builtins.id", "builtins.isinstance"}
 )
 """Functions that look at a function they are given, and do not call it."""
 
 PASS_THROUGH = frozenset({"builtins.enumerate", "builtins.zip"})
 """Calls that yield tuples of their arguments' elements."""
 
+KEEPS_ITEMS = frozenset(
+    {*PASS_THROUGH, *PRODUCERS, "builtins.len", "builtins.reversed", "builtins.id",
+     "builtins.bool", "builtins.any", "builtins.all"}
+)  # fmt: skip
+"""Calls after which what the argument holds is still followed, or was not looked at."""
+
+OPENING = frozenset(
+    {"builtins.globals", "builtins.locals", "builtins.vars", "builtins.eval", "builtins.exec",
+     "builtins.dir", "inspect.currentframe", "sys._getframe"}
+)  # fmt: skip
+"""Calls that can reach any variable."""
+
+NAMING = frozenset(
+    {"builtins.getattr", "builtins.setattr", "builtins.hasattr", "builtins.delattr",
+     "operator.attrgetter", "operator.methodcaller"}
+)  # fmt: skip
+"""Calls that name an attribute by a string."""
+
 METHODS: dict[str, str] = {
     "append": "append",
     "extend": "extend",
     "insert": "append",
     "pop": "remove",
-    "remove": "remove",
+    "remove": "search and remove",
     "reverse": "permute",
     "index": "search",
     "count": "search",
@@ -77,7 +89,25 @@ METHODS: dict[str, str] = {
 """Methods of list that array.array has as well, with the same meaning; any other is the
 use "method"."""
 
-MUTATIONS = frozenset(
-    {"append", "extend", "remove", "permute", "store", "method", "delete", "escape"}
-)
-"""Uses after which the list may not be what it was."""
+MAPPING_READS = frozenset({"get", "items", "keys", "values"})
+"""Methods of dict that change nothing."""
+
+FOLLOWED = frozenset(
+    {"index", "store", "iterate", "append", "extend", "len", "truth", "slice", "concatenate",
+     "concatenate in place", "repeat", "repeat in place", "permute", "delete", "tuple",
+     "identity", "remove", "tensor", "array", "made",
+     "made elsewhere", "buffer"}
+)  # fmt: skip
+"""Uses of a holder that leave what it holds to other uses; any other one reaches it."""
+
+READ_ONLY = frozenset(
+    {"index", "iterate", "len", "truth", "slice", "search", "identity", "text", "type test",
+     "compare", "tensor", "array", "tuple", "mapping read", "made"}
+)  # fmt: skip
+"""Uses that a `Sequence` or `Mapping` allows, and after which it is what it was."""
+
+TRANSPARENT = frozenset(
+    {"pure", "staticmethod", "classmethod", "property", "setter", "getter", "deleter",
+     "abstractmethod", "override", "final", "no_grad", "inference_mode", "cached_property"}
+)  # fmt: skip
+"""Decorators that call the function as its callers do, or only mark it."""

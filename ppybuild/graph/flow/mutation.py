@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppybuild.graph.flow.calls import MUTATIONS
+from ppybuild.graph.flow.calls import READ_ONLY
 from ppybuild.graph.flow.records import Flow, Slot
 
 
@@ -10,7 +10,7 @@ def mutated_parameters(flow: Flow) -> frozenset[Slot]:
     """Slots of parameters and variables through which a list may change.
 
     A parameter that is not here can be declared as a `Sequence`: its function, and
-    whatever it passes the list on to, only reads it.
+    whatever it passes the list on to, only reads it, and by what a `Sequence` has.
     """
     changed: set[Slot] = set()
     owners: dict[Slot, list[Slot]] = {}
@@ -30,7 +30,8 @@ def mutated_parameters(flow: Flow) -> frozenset[Slot]:
 
 def _changes(flow: Flow, slot: Slot) -> bool:
     return any(
-        use.what in MUTATIONS or "in place" in use.what for use in flow.uses.get(slot, ())
+        use.what not in READ_ONLY and use.what not in ("source", "annotated")
+        for use in flow.uses.get(slot, ())
     )
 
 

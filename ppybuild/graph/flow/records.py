@@ -26,8 +26,8 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Something done with the value of a slot; `what` is a key of `USES`, and `detail`
-    names the function or method where `what` alone does not tell."""
+    """Something done with the value of a slot; `detail` names the function or method where
+    `what` alone does not tell."""
 
     what: str
     node: ast.AST
@@ -37,10 +37,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A number put into a list by `node`; the slot it is put into is the key."""
+    """A number put into a list by `node`, or where `spread` everything that `node` yields;
+    the slot it is put into is the key."""
 
     node: ast.expr | ast.AugAssign
     module: str
+    spread: bool = False
 
 
 @dataclass(slots=True)
@@ -64,22 +66,52 @@ class Classes:
         """What `slot` holds at a position; positions are joined once one is not known."""
         root = self.find(slot)
         held = self.items.setdefault(root, {})
-        if position != "*" and "*" in held:
-            position = "*"
-        if position not in held:
-            held[position] = Slot("item", name=position, holder=root)
-        if position == "*":
-            for other in [held.pop(key) for key in sorted(held) if key != "*"]:
-                self.join(held["*"], other)
-        return held.get(position) or self.item(slot, position)
+        if "*" in held:
+            return held["*"]
+        if position in held:
+            return held[position]
+        found = Slot("item", name=position, holder=root)
+        others = list(held.values()) if position == "*" else []
+        if others:
+            held.clear()
+        held[position] = found
+        self.find(found)
+        for other in others:
+            self.join(found, other)
+        return found
+
+    def held(self, slot: Slot, position: str = "*") -> Slot | None:
+        """As `item`, without making one: None where nothing was put in or taken out."""
+        held = self.items.get(self.find(slot), {})
+        return held.get("*", held.get(position))
 
     def join(self, left: Slot, right: Slot) -> None:
-        left, right = self.find(left), self.find(right)
-        if left == right:
-            return
-        self.parents[right] = left
-        for position, slot in self.items.pop(right, {}).items():
-            self.join(self.item(left, position), slot)
+        pending = [(left, right)]
+        while pending:
+            left, right = map(self.find, pending.pop())
+            if left == right:
+                continue
+            self.parents[right] = left
+            theirs = self.items.pop(right, None)
+            if theirs:
+                ours = self.items.setdefault(left, {})
+                pending.extend(_merge(ours, theirs))
+
+
+def _merge(ours: dict[str, Slot], theirs: dict[str, Slot]) -> list[tuple[Slot, Slot]]:
+    """Take over what another slot holds; gives the pairs that have to be joined for it."""
+    pairs: list[tuple[Slot, Slot]] = []
+    if "*" in theirs or "*" in ours:
+        everything = [*ours.values(), *theirs.values()]
+        ours.clear()
+        ours["*"] = everything[0]
+        return [(everything[0], other) for other in everything[1:]]
+    for position, slot in theirs.items():
+        if position in ours:
+            pairs.append((ours[position], slot))
+        else:
+            ours[position] = slot
+    return pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +126,10 @@ class Flow:
     """Expressions that make a new list."""
     passes: Mapping[Slot, tuple[Slot, ...]]
     """From an argument's slot to the parameters it is passed to."""
+    entered: Mapping[Slot, tuple[ast.expr, ...]]
+    """Expressions without a slot of their own that become a slot's value: numbers mostly."""
+    open: Use | None
+    """Something that can reach any variable or field of the program."""
 
     def members(self) -> Iterator[tuple[Slot, tuple[Slot, ...]]]:
         """Each class: its root, and its slots in the order they were met."""

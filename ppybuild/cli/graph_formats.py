@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from ppybuild.cli.common import counted
 from ppybuild.cli.program_map import MappedFunction, ProgramMap
 
 COLOURS = {"loop": "#cfe8cf", "region": "#cfdcf3", "python": "#eeeeee"}
@@ -19,8 +20,9 @@ def write_text(program: ProgramMap) -> str:
 
 def _text(program: ProgramMap) -> Iterator[str]:
     native = sum(found.kind != "python" for found in program.functions)
-    counts = f"{len(program.modules)} modules, {len(program.functions)} functions"
-    yield f"{program.name}: {counts}, {native} native"
+    modules = counted(len(program.modules), "module")
+    functions = counted(len(program.functions), "function")
+    yield f"{program.name}: {modules}, {functions}, {native} native"
     for module in program.modules:
         yield ""
         imports = f", imports {', '.join(module.imports)}" if module.imports else ""

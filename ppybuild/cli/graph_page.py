@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from ppybuild.cli.common import counted
 from ppybuild.cli.graph_formats import COLOURS, WORDS
 from ppybuild.cli.program_map import MappedFunction, MappedModule, ProgramMap
 
@@ -28,7 +29,7 @@ code {{ font: 13px/1.4 ui-monospace, monospace; }}
 }}
 </style>
 <h1>{name}</h1>
-<p>{count} modules, {functions} functions; {native} native.</p>
+<p>{count}, {functions}; {native} native.</p>
 {modules}
 </html>
 """
@@ -40,8 +41,8 @@ def write_page(program: ProgramMap) -> str:
     return _PAGE.format(
         name=escape(program.name),
         colours=colours,
-        count=len(program.modules),
-        functions=len(program.functions),
+        count=counted(len(program.modules), "module"),
+        functions=counted(len(program.functions), "function"),
         native=sum(found.kind != "python" for found in program.functions),
         modules="\n".join(_module(program, module) for module in program.modules),
     )

@@ -62,6 +62,9 @@ class Builder:
         self.types: dict[Value, TensorType] = dict(types)
         self.location = location
         self.producers = {value: node for node in self.nodes for value in node.results}
+        self._sizes: dict[tuple[Value, int], Value] = {}
+        self._symbols: dict[str, str] = {}
+        """The symbol of a size that a node computes, by the name inference gives it."""
         taken = [value.id for value in (*used, *self.types, *self.producers)]
         self._next = max(taken, default=-1) + 1
 
@@ -77,9 +80,15 @@ class Builder:
         self._next += len(kinds)
         for value, kind in zip(values, kinds, strict=True):
             if kind is not None:
-                self.types[value] = kind
+                self.types[value] = self._named(kind)
         self.append(Node(f"aten::{op}", args, values, self.location))
         return values
+
+    def _named(self, kind: TensorType) -> TensorType:
+        if kind.shape is None:
+            return kind
+        shape = tuple(self._symbols.get(s, s) if isinstance(s, str) else s for s in kind.shape)
+        return TensorType(kind.dtype, shape)
 
     def call(self, op: str, *operands: Operand) -> Value:
         return self.results(op, *operands)[0]
@@ -111,7 +120,14 @@ class Builder:
     def size(self, value: Value, dim: int) -> Number:
         shape = self.type(value).shape
         known = shape[dim] if shape is not None else None
-        return known if isinstance(known, int) else self.call("sym_size.int", value, dim)
+        if isinstance(known, int):
+            return known
+        size = self._sizes.get((value, dim))
+        if size is None:
+            size = self._sizes[value, dim] = self.call("sym_size.int", value, dim)
+            if known is not None:
+                self._symbols[f"%{size.id}"] = known
+        return size
 
     def sizes(self, value: Value) -> tuple[Number, ...]:
         return tuple(self.size(value, dim) for dim in range(self.rank(value)))

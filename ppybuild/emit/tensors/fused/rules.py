@@ -189,10 +189,7 @@ def _wanted(low: Lowering, node: Node, source: Bound) -> Shape:
     """The shape that the node's result has, with -1 and symbols filled in."""
     known = low.types.get(node.results[0])
     if known is not None and known.shape is not None:
-        symbols = [s for s in known.shape if isinstance(s, str) and s != low.batch]
-        if not symbols:
-            return known.shape
-        # The batch by another name: a size that a node computed.
+        # A symbol other than the batch names a size that a node computed from it.
         return tuple(low.batch if isinstance(s, str) else s for s in known.shape)
     raise NotFusible("a view of unknown shape")
 

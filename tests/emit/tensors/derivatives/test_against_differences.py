@@ -14,11 +14,39 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from graphs import run, trace, type_of
 
-UNARY = (
-    "exp log log1p sqrt rsqrt sin cos tan atan sinh cosh tanh sigmoid relu leaky_relu elu gelu "
-    "silu softplus erf reciprocal square abs logsumexp std var mean softmax.int log_softmax.int "
-    "linalg_vector_norm amax"
-).split()  # noqa: SIM905
+UNARY = [
+    "exp",
+    "log",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "tan",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "leaky_relu",
+    "elu",
+    "gelu",
+    "silu",
+    "softplus",
+    "erf",
+    "reciprocal",
+    "square",
+    "abs",
+    "logsumexp",
+    "std",
+    "var",
+    "mean",
+    "softmax.int",
+    "log_softmax.int",
+    "linalg_vector_norm",
+    "amax",
+]
 MORE = {"logsumexp": ([1],), "softmax.int": (1,), "log_softmax.int": (1,), "amax": ([1],)}
 
 BINARY = ("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "pow.Tensor_Tensor")

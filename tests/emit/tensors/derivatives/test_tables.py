@@ -114,3 +114,14 @@ def test_an_operator_without_a_rule_is_named(op: str) -> None:
     graph = trace(lambda t, x: t(op, x), x=tensor_type("float64", 3, 3))
     with pytest.raises(NotDifferentiable, match=op):
         differentiate(graph, graph.outputs[0], (graph.inputs[0].value,))
+
+
+def test_known_symbols_need_no_sums() -> None:
+    def loss(t, x, w):  # type: ignore[no-untyped-def]
+        return t("mean", t("exp", t("matmul", x, w)))
+
+    graph = trace(loss, x=tensor_type("float64", "n", 3), w=tensor_type("float64", 3, 2))
+    found = differentiate(graph, graph.outputs[0], (graph.inputs[1].value,))
+    ops = [node.op for node in found.nodes]
+    assert "aten::sum_to_size" not in ops
+    assert ops.count("aten::sym_size.int") <= 1

@@ -55,7 +55,7 @@ PPY_INLINE ppy_vec ppy_truth(ppy_mask m) {
 }
 
 PPY_INLINE ppy_mask ppy_lane(void) {
-    ppy_mask lanes;
+    ppy_mask lanes = {0};
     for (int i = 0; i < (int)PPY_LANES; i++) lanes[i] = (ppy_bits)i;
     return lanes;
 }
@@ -85,7 +85,7 @@ PPY_INLINE void ppy_store_upto(ppy_real *p, ppy_vec v, int64_t count) {
 /* Every lane with the one `distance` away, a power of two. */
 PPY_INLINE ppy_vec ppy_swapped(ppy_vec v, ppy_bits distance) {
 #ifdef __clang__
-    ppy_vec w;
+    ppy_vec w = v;
     for (int i = 0; i < (int)PPY_LANES; i++) w[i] = v[i ^ distance];
     return w;
 #else
@@ -130,7 +130,7 @@ PPY_INLINE ppy_vec ppy_sign(ppy_vec x) {
 }
 
 PPY_INLINE ppy_vec ppy_sqrt(ppy_vec x) {
-    ppy_vec y;
+    ppy_vec y = x;
     for (int i = 0; i < (int)PPY_LANES; i++)
         y[i] = sizeof(ppy_real) == 8 ? (ppy_real)__builtin_sqrt((double)x[i])
                                      : (ppy_real)__builtin_sqrtf((float)x[i]);
@@ -138,7 +138,7 @@ PPY_INLINE ppy_vec ppy_sqrt(ppy_vec x) {
 }
 
 PPY_INLINE ppy_vec ppy_floor(ppy_vec x) {
-    ppy_vec y;
+    ppy_vec y = x;
     for (int i = 0; i < (int)PPY_LANES; i++) y[i] = (ppy_real)__builtin_floor((double)x[i]);
     return y;
 }

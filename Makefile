@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: train test lint fuzz benchmark docs update clean
+.PHONY: train test test-slow lint fuzz benchmark docs update clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -18,10 +18,21 @@ train: $(STAMP)  ## build the entry `train`, run it under python and natively
 	@echo "== native"
 	$(BIN)/ppybuild run train
 
-test: $(STAMP)
+test: $(STAMP)  ## every test but the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-lint: $(STAMP)
+test-slow: $(STAMP)  ## the slow ones too: the better part of an hour
+	$(BIN)/python -m pytest -n 2
+
+update: $(STAMP)  ## rewrite golden expectations and the examples' typed sources, for review
+	$(BIN)/python -m pytest -n 0 --update -m "not slow" tests/convert tests/emit tests/graph tests/test_examples.py
+
+SEED ?= ../shared/acceptance/seed
+benchmark: $(STAMP)  ## measure, and write docs/benchmarks.md and the README's table
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python benchmarks/compare.py --seed $(SEED) --write
+
+lint: $(STAMP)  ## format, lint, types, the one-way imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

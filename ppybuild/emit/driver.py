@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.emit.boundary.runtime import runtime_sources
@@ -16,17 +17,28 @@ from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_source
 from ppybuild.emit.names import mangle
+from ppybuild.emit.tensors.fused import NotFusible
 from ppybuild.emit.tensors.regions import RegionEmission, emit_regions
+from ppybuild.emit.tensors.step import FusedStep, plan_step
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts, Module
-from ppybuild.graph.regions import Region, discover
+from ppybuild.graph.regions import discover, discover_steps
 from ppybuild.graph.schemas import installed_schemas
 
 LOOPS = "loops"
 
+T = TypeVar("T")
+
+
+Numerics = Literal["fused", "exact"]
+
 
 def emit(
-    facts: Facts, modules: Sequence[str], *, fp: Literal["strict", "relaxed"] = "strict"
+    facts: Facts,
+    modules: Sequence[str],
+    *,
+    fp: Literal["strict", "relaxed"] = "strict",
+    numerics: Numerics = "fused",
 ) -> Emission:
     """Emit what is native in these modules: loops, then regions of tensor operations.
 
@@ -36,7 +48,7 @@ def emit(
     names = [name for name, found in facts.program.functions.items() if found.module in wanted]
     lowered, stayed = lower(facts, names)
     loops = emit_loops(facts, optimise(lowered), fp)
-    regions, refused = emit_tensors(facts, wanted, frozenset(lowered))
+    regions, refused = emit_tensors(facts, wanted, frozenset(lowered), numerics)
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
     remarks = _one_each(facts, names, bindings, (*refused, *stayed))
@@ -44,20 +56,21 @@ def emit(
 
 
 def emit_tensors(
-    facts: Facts, modules: frozenset[str], taken: frozenset[str]
+    facts: Facts, modules: frozenset[str], taken: frozenset[str], numerics: Numerics
 ) -> tuple[RegionEmission, tuple[Diagnostic, ...]]:
     """The extension of tensor regions, without functions that are `taken`."""
     found = discover(facts)
-    by_module: dict[str, list[Region]] = {}
-    for region in found.regions:
-        module = facts.program.functions[region.function].module
-        if module in modules and region.function not in taken:
-            by_module.setdefault(module, []).append(region)
-    if not by_module:
-        return RegionEmission(None, {}, {}), found.remarks
+    steps, missed = plan_steps(facts, modules, numerics)
+    taken |= {step.region.function for step in steps}
+    regions = [region for region in found.regions if region.function not in taken]
+    by_module = _by_module(facts, modules, regions, lambda region: region.function)
+    steps_by_module = _by_module(facts, modules, steps, lambda step: step.region.function)
+    remarks = (*missed, *found.remarks)
+    if not by_module and not steps_by_module:
+        return RegionEmission(None, {}, {}), remarks
     schemas = installed_schemas()
     assert schemas is not None, "regions are discovered by torch's schemas"
-    emission = emit_regions(by_module, schemas)
+    emission = emit_regions(by_module, schemas, steps=steps_by_module)
     unspelled = [
         Diagnostic(
             "R3004",
@@ -66,7 +79,50 @@ def emit_tensors(
         )
         for name, type in emission.refused.items()
     ]
-    return emission, (*found.remarks, *unspelled)
+    return emission, (*remarks, *unspelled)
+
+
+def _by_module(
+    facts: Facts,
+    modules: frozenset[str],
+    found: Sequence[T],
+    function: Callable[[T], str],
+) -> dict[str, list[T]]:
+    by_module: dict[str, list[T]] = {}
+    for one in found:
+        module = facts.program.functions[function(one)].module
+        if module in modules:
+            by_module.setdefault(module, []).append(one)
+    return by_module
+
+
+def plan_steps(
+    facts: Facts, modules: frozenset[str], numerics: Numerics
+) -> tuple[tuple[FusedStep, ...], tuple[Diagnostic, ...]]:
+    """Training steps in fused form, and a remark for each that stays in Python."""
+    found = discover_steps(facts)
+    planned: list[FusedStep] = []
+    remarks: list[Diagnostic] = []
+
+    def stays(name: str, reason: str, node: ast.AST | None) -> None:
+        function = facts.program.functions[name]
+        module = facts.program.modules[function.module]
+        inside = node is not None and any(part is node for part in ast.walk(function.node))
+        place = locate(module, node) if inside and node is not None else _whole(facts, name)
+        simple = name.removeprefix(function.module + ".")
+        remarks.append(Diagnostic("R3004", f"`{simple}` stays in Python: {reason}", place))
+
+    for region in found.steps:
+        if numerics == "exact":
+            stays(region.function, "a training step is native in fused numerics only", None)
+            continue
+        try:
+            planned.append(plan_step(region))
+        except NotFusible as missing:
+            stays(region.function, f"its fused form does not hold {missing}", None)
+    for name, (reason, node) in found.refused.items():
+        stays(name, reason, node)
+    return tuple(planned), tuple(remarks)
 
 
 def _one_each(

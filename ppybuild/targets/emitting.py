@@ -11,4 +11,5 @@ from ppybuild.targets.modules import entry_modules
 
 def emit_entry(facts: Facts, entry: Entry, main: str) -> Emission:
     """The emission of everything that running `main` may import, with the entry's options."""
-    return emit(facts, tuple(entry_modules(facts.program, main)), fp=entry.fp)
+    modules = tuple(entry_modules(facts.program, main))
+    return emit(facts, modules, fp=entry.fp, numerics=entry.numerics)

@@ -38,6 +38,20 @@ REPEATED: tuple[tuple[str, str], ...] = (
         "TORCH_API Tensor scalar_tensor_static( const Scalar& s, "
         "std::optional<ScalarType> dtype_opt, std::optional<Device> device_opt);",
     ),
+    ("torch/csrc/autograd/node.h", "struct TORCH_API Node : c10::intrusive_ptr_target {"),
+    (
+        "torch/csrc/autograd/variable.h",
+        "TORCH_API c10::intrusive_ptr<Node> try_get_grad_accumulator( const at::TensorBase& );",
+    ),
+    (
+        "torch/csrc/autograd/variable.h",
+        "TORCH_API std::vector<std::unique_ptr<FunctionPreHook>>& hooks( const Variable& );",
+    ),
+    (
+        "torch/csrc/autograd/variable.h",
+        "TORCH_API std::unique_ptr<PostAccumulateGradHook>& post_acc_grad_hooks( "
+        "const Variable& );",
+    ),
 )
 """File below torch's include folder, and a text that it must hold, up to white space."""
 

@@ -12,14 +12,21 @@ from ppybuild.emit.boundary.wrappers import emit_extension
 from ppybuild.emit.emission import Extension, SourceFile
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.exact import emit_body
+from ppybuild.emit.tensors.fused import emit_fused
 from ppybuild.emit.tensors.headers import declarations_hold, torch_include
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
+from ppybuild.emit.tensors.step import FusedStep
+from ppybuild.emit.tensors.step_wrapper import emit_step_wrapper, kernel_name
 from ppybuild.emit.tensors.wrapper import emit_table, emit_wrapper
-from ppybuild.graph.regions import Region
+from ppybuild.graph.regions import Region, StepRegion
 from ppybuild.graph.schemas import Schemas
 
 NAME = "regions"
+HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_fused.h")
+
+VECTOR_BYTES = 32
+"""Of the vectors in fused kernels; where a register is shorter, the compiler takes two."""
 
 
 @final
@@ -34,38 +41,59 @@ class RegionEmission:
 
 
 def emit_regions(
-    regions: Mapping[str, Sequence[Region]], schemas: Schemas, include: Path | None = None
+    regions: Mapping[str, Sequence[Region]],
+    schemas: Schemas,
+    include: Path | None = None,
+    steps: Mapping[str, Sequence[FusedStep]] | None = None,
 ) -> RegionEmission:
-    """Emit the regions of each Python module, in exact form: one C++ file per module."""
+    """Emit the regions of each Python module in exact form, one C++ file per module, and
+    fused steps with a C file for the kernel of each."""
+    steps = steps or {}
     include = include if include is not None else torch_include()
     full_headers = include is None or not declarations_hold(include)
     sources: list[SourceFile] = []
     modules: list[str] = []
     bindings: dict[str, tuple[str, str]] = {}
     refused: dict[str, str] = {}
-    for module in sorted(regions):
-        kept, text = _emit_module(module, regions[module], schemas, full_headers, refused)
+    for module in sorted({*regions, *steps}):
+        kept, text = _emit_module(
+            module,
+            regions.get(module, ()),
+            steps.get(module, ()),
+            schemas,
+            full_headers,
+            refused,
+        )
         if not kept:
             continue
         modules.append(module)
         sources.append(SourceFile(PurePosixPath(f"{module}.py.cpp"), text))
+        sources += [_kernel(step) for step in steps.get(module, ())]
         bindings |= {region.function: (NAME, mangle(region.function)) for region in kept}
     if not modules:
         return RegionEmission(None, {}, refused)
-    shipped = runtime_sources(("ppy_region.h", *BOUNDARY))
+    shipped = runtime_sources((*HEADERS, *BOUNDARY))
     listing = SourceFile(PurePosixPath("extension.c"), emit_extension(NAME, modules))
-    extension = Extension(NAME, (*shipped, *sources, listing), uses_torch=True)
+    files = (*shipped, *sources, listing)
+    extension = Extension(NAME, files, uses_torch=True, fp="fused")
     return RegionEmission(extension, bindings, refused)
+
+
+def _kernel(step: FusedStep) -> SourceFile:
+    function = step.region.function
+    text = emit_fused(step.plan, kernel_name(function), VECTOR_BYTES)
+    return SourceFile(PurePosixPath(f"{function}.fused.c"), text)
 
 
 def _emit_module(
     module: str,
     regions: Sequence[Region],
+    steps: Sequence[FusedStep],
     schemas: Schemas,
     full_headers: bool,
     refused: dict[str, str],
-) -> tuple[list[Region], str]:
-    kept: list[Region] = []
+) -> tuple[list[Region | StepRegion], str]:
+    kept: list[Region | StepRegion] = []
     pieces: list[str] = []
     headers: set[str] = set()
     for region in regions:
@@ -78,9 +106,13 @@ def _emit_module(
         kept.append(region)
         headers |= needed
         pieces += [body, emit_wrapper(region, graph)]
+    for step in steps:
+        kept.append(step.region)
+        pieces.append(emit_step_wrapper(step))
     includes = [f"#include <{header}>" for header in sorted(headers)]
     start = [f"// Tensor regions of the Python module {module}.\n"]
     if full_headers:
         start.append("#define PPY_FULL_HEADERS 1")
-    start += ['#include "ppy_region.h"\n', *includes, ""]
+    header = "ppy_step.h" if steps else "ppy_region.h"
+    start += [f'#include "{header}"\n', *includes, ""]
     return kept, "\n".join([*start, *pieces, emit_table(module, kept)])

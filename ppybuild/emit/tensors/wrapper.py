@@ -8,7 +8,7 @@ from ppybuild.emit.boundary.wrappers import table_name
 from ppybuild.emit.names import mangle, wrapper_name
 from ppybuild.emit.tensors.exact import body_name, variable_names
 from ppybuild.emit.tensors.ir import Graph
-from ppybuild.graph.regions import Input, Region
+from ppybuild.graph.regions import Input, Region, StepRegion
 
 TAKEN: Mapping[str, tuple[str, str]] = {
     "tensor": ("", "ppy::is_tensor({object})"),
@@ -64,7 +64,7 @@ def _taken(used: Input) -> tuple[str, str, str]:
     return *TAKEN[used.kind], PASSED.get(used.kind, "{name}")
 
 
-def emit_table(module: str, regions: Sequence[Region]) -> str:
+def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
     """The entries that the extension offers for one Python module."""
     rows = [
         f'    {{"{mangle(region.function)}", {wrapper_name(region.function)}, '

@@ -9,6 +9,7 @@ from typing import final
 
 from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.graph.program import Facts, Function, Parameter
+from ppybuild.graph.regions.inline import ProgramBody, ProgramNames, is_generator
 from ppybuild.graph.regions.records import (
     Call,
     InputKind,
@@ -16,7 +17,7 @@ from ppybuild.graph.regions.records import (
     Step,
     all_restartable,
 )
-from ppybuild.graph.regions.trace import Body, Trace
+from ppybuild.graph.regions.trace import Trace
 from ppybuild.graph.regions.values import Results, Sequence, Symbol, Unsupported
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.names import Torch, installed_torch
@@ -25,15 +26,12 @@ from ppybuild.graph.types import (
     FLOAT,
     INT,
     NONE,
-    Class,
     Collection,
-    Module,
     Scalar,
     Tensor,
     Type,
     Union,
 )
-from ppybuild.graph.types import Function as FunctionType
 
 _SCALARS: Mapping[Scalar, InputKind] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 _SEQUENCES = ("list", "tuple", "Sequence")
@@ -72,14 +70,14 @@ def _region(facts: Facts, function: Function, trace: Trace) -> Region:
     node = function.node
     if isinstance(node, ast.AsyncFunctionDef):
         raise Unsupported("a coroutine", node)
-    if _yields(node):
+    if is_generator(node):
         raise Unsupported("a generator", node)
     parameters = facts.signatures[function.name].parameters
     variables = {
         parameter.name: _entering(trace, parameter, place, node)
         for place, parameter in enumerate(parameters)
     }
-    body = Body(trace, _ProjectNames(facts), variables)
+    body = ProgramBody(trace, ProgramNames(facts), variables, inside=(function.name,))
     result = _returned(body.run(node.body), node)
     if not trace.steps:
         raise Unsupported("no tensor operation in it", node)
@@ -159,10 +157,6 @@ def _returned(value: Symbol, node: ast.AST) -> Given:
             raise Unsupported("a result that is not a tensor or a tuple of tensors", node)
 
 
-def _yields(node: ast.FunctionDef) -> bool:
-    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
-
-
 def _takes_tensor(facts: Facts, name: str) -> bool:
     signature = facts.signatures.get(name)
     if signature is None:
@@ -214,21 +208,3 @@ def _remark(facts: Facts, function: Function, stopped: Unsupported) -> Diagnosti
         help="a tensor region is a function that only calls operators of torch on its "
         "parameters; move the rest out of it",
     )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _ProjectNames:
-    """Names in the program's own code, as inference understood them."""
-
-    facts: Facts
-
-    def constant(self, node: ast.expr) -> int | float | bool | str | None:
-        return self.facts.constants.get(node)
-
-    def named(self, node: ast.expr) -> str | None:
-        match self.facts.types.get(node):
-            case Module(name=name) | FunctionType(name=name) | Class(name=name):
-                return name
-            case _:
-                return None

@@ -121,6 +121,10 @@ class Trace:
     nodes: dict[int, ast.expr] = field(default_factory=dict)
     """The expression of the program that gave a value."""
     values: int = 0
+    lengths: dict[int, int] = field(default_factory=dict)
+    """How many items a parameter that is a sequence has, by its place, where that is known."""
+    functions: dict[str, None] = field(default_factory=dict)
+    """The program's functions that were looked through, in order."""
 
     def new_value(self) -> int:
         self.values += 1
@@ -135,7 +139,6 @@ class Trace:
         return Given(kind, payload=value)
 
 
-@final
 class Body:
     """Follows one function's body; `run` gives what it returns."""
 
@@ -439,6 +442,15 @@ class Body:
 
     def _call(self, node: ast.Call) -> Symbol:
         function = self.value(node.func)
+        positional, keywords = self.arguments(node)
+        if isinstance(function, Named):
+            return self._function(function.name, positional, keywords, node)
+        if isinstance(function, Bound) and _is_tensor(function.receiver):
+            return self._method(function.receiver, function.name, positional, keywords, node)
+        raise Unsupported("a call of something that is not a function of torch", node)
+
+    def arguments(self, node: ast.Call) -> tuple[list[Symbol], dict[str, Symbol]]:
+        """What a call passes, by position and by keyword."""
         positional: list[Symbol] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -449,11 +461,7 @@ class Body:
             if keyword.arg is None:
                 raise Unsupported("keyword arguments that are unpacked", keyword.value)
             keywords[keyword.arg] = self.value(keyword.value)
-        if isinstance(function, Named):
-            return self._function(function.name, positional, keywords, node)
-        if isinstance(function, Bound) and _is_tensor(function.receiver):
-            return self._method(function.receiver, function.name, positional, keywords, node)
-        raise Unsupported("a call of something that is not a function of torch", node)
+        return positional, keywords
 
     def _function(
         self, name: str, positional: list[Symbol], keywords: dict[str, Symbol], node: ast.Call
@@ -590,7 +598,7 @@ class Body:
         site = self.site if self.site is not None else node
         try:
             variables = bind(source, positional, keywords, node)
-            inner = Body(self.trace, TorchNames(), variables, site, (*self.inside, name))
+            inner = type(self)(self.trace, TorchNames(), variables, site, (*self.inside, name))
             return inner.run(source.body)
         except Unsupported as stopped:
             if stopped.node is node:

@@ -56,7 +56,23 @@ class Sequence:
     place: int
 
 
-Symbol = Given | Named | Bound | Results | Size | Sequence
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The one number of a tensor, as `item` gives it; good for being returned."""
+
+    value: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Several things in order that no operator takes: rows of `zip`, pairs of `enumerate`."""
+
+    items: tuple[Symbol, ...]
+
+
+Symbol = Given | Named | Bound | Results | Size | Sequence | Number | Group
 
 
 class Unsupported(Exception):

@@ -1,0 +1,197 @@
+"""A training step → one functional graph: forward, gradients, update.
+
+    Backward(loss, w → g)      →    the nodes of d loss / d w, whose last value stands for g
+    p -= rate * g              →    p_1 = p - rate * g, an output that lands in p's memory
+
+Nothing is written before everything has been computed: outputs are stored last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+from ppybuild.emit.tensors.derivatives import NotDifferentiable, gradients
+from ppybuild.emit.tensors.derivatives.builder import Builder
+from ppybuild.emit.tensors.derivatives.decompose import decompose_node
+from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
+from ppybuild.emit.tensors.ir import (
+    Argument,
+    Dim,
+    Graph,
+    Input,
+    Items,
+    Location,
+    Node,
+    TensorType,
+    Value,
+)
+from ppybuild.emit.tensors.lower import lower_argument
+from ppybuild.emit.tensors.meta import FLOATING
+from ppybuild.graph.regions.records import Call
+from ppybuild.graph.regions.steps import Backward, Returned, StepRegion
+from ppybuild.graph.types import Tensor
+
+BATCH = "n"
+"""The symbol of the batch: the first dimension of what the step is given and does not train."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where an output of the graph goes: into the memory of `leaf`, into a new tensor that
+    becomes its gradient, or back to the caller as a number or a new tensor."""
+
+    kind: Literal["write", "gradient", "number", "tensor"]
+    value: Value
+    leaf: int | None
+    """The number of the leaf's input."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FusedStep:
+    region: StepRegion
+    graph: Graph
+    plan: Plan
+    outputs: tuple[Output, ...]
+    """In the order of the graph's."""
+
+    @property
+    def types(self) -> dict[Value, TensorType]:
+        return dict(self.graph.types)
+
+
+def plan_step(region: StepRegion) -> FusedStep:
+    """The step in fused form; NotFusible says what that does not hold."""
+    try:
+        builder, stands_for = _build(region)
+    except NotDifferentiable as missing:
+        raise NotFusible(f"no gradient through {missing}") from None
+    outputs = _outputs(region, builder, stands_for)
+    used = {value for node in builder.nodes for arg in node.args for value in _values(arg)}
+    used |= {output.value for output in outputs}
+    graph = Graph(
+        name=region.function,
+        inputs=tuple(i for i in _inputs(region) if i.value in used),
+        nodes=tuple(builder.nodes),
+        outputs=tuple(output.value for output in outputs),
+        types=tuple(sorted(builder.types.items(), key=lambda item: item[0].id)),
+        location=Location(region.function, region.line, region.column),
+        names=tuple((Value(value), name) for value, name in region.names),
+    )
+    return FusedStep(region, graph, plan_fused(graph, BATCH), outputs)
+
+
+def _inputs(region: StepRegion) -> tuple[Input, ...]:
+    return tuple(Input(i.name, i.kind, Value(i.value)) for i in region.inputs)
+
+
+def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
+    """The nodes, and what stands for the values that a backward pass gives."""
+    inputs = _inputs(region)
+    trained = {leaf.input for leaf in region.leaves}
+    types = [(Value(value), _type(seed, value in trained)) for value, seed in region.seeds]
+    used = [i.value for i in inputs] + [
+        Value(result)
+        for done in region.steps
+        if isinstance(done, Call)
+        for result in done.results
+    ]
+    used += [Value(g) for d in region.steps if isinstance(d, Backward) for _, g in d.gradients]
+    location = Location(region.function, region.line, region.column)
+    builder = Builder((), types, used, location)
+    stands_for: dict[Value, Value] = {}
+    for done in region.steps:
+        match done:
+            case Call():
+                args = tuple(
+                    _renamed(lower_argument(given), stands_for) for given in done.arguments
+                )
+                where = Location(region.function, done.line, done.column)
+                results = tuple(Value(result) for result in done.results)
+                decompose_node(builder, Node(done.operator.qualified, args, results, where))
+            case Backward():
+                stands_for |= _backward(builder, done)
+            case _:
+                raise NotFusible("a check of sizes")
+    return builder, stands_for
+
+
+def _type(seed: Tensor, trained: bool) -> TensorType:
+    """The type that the step is specialised on: the batch is left open."""
+    shape: tuple[Dim, ...] | None = seed.shape
+    if shape is not None and shape and not trained:
+        shape = (BATCH, *shape[1:])
+    if shape is not None and any(size == "?" for size in shape):
+        shape = None
+    return TensorType(seed.dtype, shape)
+
+
+def _backward(builder: Builder, done: Backward) -> dict[Value, Value]:
+    loss = Value(done.loss)
+    kind = builder.type(loss)
+    if kind.shape != () or kind.dtype not in FLOATING:
+        raise NotFusible("a loss that is not known to be one floating point number")
+    wanted = tuple(Value(leaf) for leaf, _ in done.gradients)
+    found = gradients(builder, loss, wanted)
+    stands_for = {}
+    for (_, number), gradient in zip(done.gradients, found, strict=True):
+        if gradient is None:
+            raise NotFusible("a gradient that stays None")
+        stands_for[Value(number)] = gradient
+    return stands_for
+
+
+def _outputs(
+    region: StepRegion, builder: Builder, stands_for: dict[Value, Value]
+) -> tuple[Output, ...]:
+    outputs: list[Output] = []
+    for leaf in region.leaves:
+        kind = builder.type(Value(leaf.input))
+        for name, value in (
+            ("write", leaf.last if leaf.writes else None),
+            ("gradient", leaf.gradient),
+        ):
+            if value is None:
+                continue
+            result = stands_for.get(Value(value), Value(value))
+            if builder.type(result) != kind or kind.shape is None:
+                raise NotFusible("a tensor that is written with another shape or dtype")
+            outputs.append(
+                Output("write" if name == "write" else "gradient", result, leaf.input)
+            )
+    if region.returned.kind != "none":
+        outputs.append(_returned(region.returned, builder, stands_for))
+    return tuple(outputs)
+
+
+def _returned(returned: Returned, builder: Builder, stands_for: dict[Value, Value]) -> Output:
+    value = stands_for.get(Value(returned.value), Value(returned.value))
+    if returned.kind == "number":
+        if builder.type(value).shape != ():
+            raise NotFusible("a number from a tensor that is not known to hold one")
+        return Output("number", value, None)
+    if returned.kind == "tensor":
+        return Output("tensor", value, None)
+    raise NotFusible("several results")
+
+
+def _renamed(arg: Argument, names: dict[Value, Value]) -> Argument:
+    match arg:
+        case Value():
+            return names.get(arg, arg)
+        case Items(items=items):
+            return Items(tuple(_renamed(item, names) for item in items))
+        case _:
+            return arg
+
+
+def _values(arg: Argument) -> tuple[Value, ...]:
+    match arg:
+        case Value():
+            return (arg,)
+        case Items(items=items):
+            return tuple(value for item in items for value in _values(item))
+        case _:
+            return ()

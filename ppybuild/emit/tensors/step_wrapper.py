@@ -1,0 +1,274 @@
+"""The C++ between Python and a fused training step: guards, first call, effects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from ppybuild.emit.names import mangle, wrapper_name
+from ppybuild.emit.tensors.ir import TensorType, Value
+from ppybuild.emit.tensors.step import BATCH, FusedStep, Output
+from ppybuild.graph.regions.records import Input
+from ppybuild.graph.regions.steps import Leaf
+
+SCALAR_TYPES = {
+    "float32": "at::kFloat",
+    "float64": "at::kDouble",
+    "int64": "at::kLong",
+    "bool": "at::kBool",
+}
+NUMBERS = {"int": ("int64_t", "ppy::is_int"), "float": ("double", "ppy::is_float")}
+REALS = {"float32": "float", "float64": "double"}
+
+
+def kernel_name(function: str) -> str:
+    return f"k_{mangle(function)}"
+
+
+def emit_step_wrapper(step: FusedStep) -> str:
+    """The declaration of the kernel, and `w_name` as `ppy_impl` in `ppy_boundary.h`."""
+    return _Wrapper(step).text()
+
+
+@final
+@dataclass(slots=True)
+class _Wrapper:
+    step: FusedStep
+
+    @property
+    def _tensors(self) -> list[Input]:
+        """What is only read, then what is trained."""
+        region = self.step.region
+        leaves = {leaf.input for leaf in region.leaves}
+        used = {given.value.id for given in self.step.graph.inputs} | leaves
+        tensors = [i for i in region.inputs if i.kind == "tensor" and i.value in used]
+        return sorted(tensors, key=lambda given: given.value in leaves)
+
+    @property
+    def _numbers(self) -> list[Input]:
+        used = {given.value.id for given in self.step.graph.inputs}
+        return [i for i in self.step.region.inputs if i.kind in NUMBERS and i.value in used]
+
+    def _place(self, value: int) -> str:
+        places = {given.value: place for place, given in enumerate(self._tensors)}
+        return f"t[{places[value]}]"
+
+    def _leaf(self, output: Output) -> str:
+        assert output.leaf is not None
+        return self._place(output.leaf)
+
+    def text(self) -> str:
+        region = self.step.region
+        kernel = kernel_name(region.function)
+        tensors = self._tensors
+        lines = [
+            f'    static ppy::Verdict verdict{{"{region.function}"}};',
+            "    static std::atomic<void *> scratch{nullptr};",
+            f"    PyObject *found[{max(region.parameters, 1)}];",
+            "    PyObject *const *given = ppy_arguments(self, args, nargsf, kwnames, found);",
+            "    if (given == nullptr || verdict.refused() || !ppy::trains())",
+            "        return nullptr;",
+            *(f"    {NUMBERS[i.kind][0]} n{i.value};" for i in self._numbers),
+            f"    std::array<at::Tensor, {len(tensors)}> t;",
+            f"    if ({self._joined(self._checks())})",
+            "        return nullptr;",
+            *self._body(),
+        ]
+        inside = ["try {", *lines, "} catch (...) {", "    return nullptr;", "}"]
+        listing = "\n".join("    " + line for line in inside)
+        return (
+            f'extern "C" ppy::Kernel {kernel};\n'
+            f'extern "C" const int64_t {kernel}_scratch;\n\n'
+            f"// {region.function}, line {region.line}: "
+            + ", ".join(f"t[{i}] {given.name}" for i, given in enumerate(tensors))
+            + f"\nstatic PyObject *{wrapper_name(region.function)}(\n"
+            "    ppy_native *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)\n"
+            f"{{\n{listing}\n}}\n"
+        )
+
+    @staticmethod
+    def _joined(checks: list[str]) -> str:
+        return "\n        || ".join(f"!{check}" for check in checks)
+
+    # Guards
+
+    def _checks(self) -> list[str]:
+        region = self.step.region
+        leaves = {leaf.input: leaf for leaf in region.leaves}
+        places = {given.place for given in region.inputs}
+        checks = [
+            f"ppy::has_length(given[{place}], {length})"
+            for place, length in region.lengths
+            if place in places
+        ]
+        checks += [f"{NUMBERS[i.kind][1]}(given[{i.place}], n{i.value})" for i in self._numbers]
+        for given in self._tensors:
+            name = self._place(given.value)
+            taken = f"given[{given.place}]"
+            checks.append(
+                f"ppy::is_tensor({taken}, {name})"
+                if given.index is None
+                else f"ppy::is_item({taken}, {given.index}, {name})"
+            )
+        for given in self._tensors:
+            checks += self._tensor_checks(given, leaves.get(given.value))
+        first = len(self._tensors) - len(leaves)
+        checks.append(f"ppy::are_apart(t, {first})")
+        batches = self._batched()
+        checks += [f"({batches[0]}.size(0) == {other}.size(0))" for other in batches[1:]]
+        return checks
+
+    def _tensor_checks(self, given: Input, leaf: Leaf | None) -> list[str]:
+        name = self._place(given.value)
+        checks = []
+        type = self._type(given)
+        if type is not None:
+            what = "data" if leaf is None else "leaf"
+            checks.append(f"ppy::is_{what}({name}, {_spelled(type)})")
+        if leaf is not None and leaf.none_on_entry:
+            checks.append(f"(!{name}.grad().defined())")
+        return checks
+
+    def _type(self, given: Input) -> TensorType | None:
+        """None for a tensor that the kernel does not read."""
+        inputs = {used.value.id for used in self.step.graph.inputs}
+        if given.value not in inputs:
+            return None
+        return self.step.types[Value(given.value)]
+
+    def _batched(self) -> list[str]:
+        return [
+            self._place(given.value)
+            for given in self._tensors
+            if (type := self._type(given)) is not None and type.shape and type.shape[0] == BATCH
+        ]
+
+    # The call
+
+    def _body(self) -> list[str]:
+        step = self.step
+        kernel = kernel_name(step.region.function)
+        inputs = [
+            f"&n{given.value.id}"
+            if given.kind in NUMBERS
+            else f"ppy::data({self._place(given.value.id)})"
+            for given in step.graph.inputs
+        ]
+        real = REALS[step.plan.program.dtype]
+        batches = self._batched()
+        batch = f"{batches[0]}.size(0)" if batches else "1"
+        return [
+            f"    const int64_t batch = {batch};",
+            "    const bool first = verdict.untried();",
+            f"    {real} number = 0;",
+            f"    std::array<at::Tensor, {max(len(step.outputs), 1)}> made;",
+            "    try {",
+            *(
+                f"        {line}"
+                for i, o in enumerate(step.outputs)
+                for line in self._made(i, o)
+            ),
+            "    } catch (...) {",
+            "        return nullptr;",
+            "    }",
+            f"    void *const inputs[] = {{{', '.join(inputs)}}};",
+            "    void *const outputs[] = {",
+            *(f"        {self._target(i, o)}," for i, o in enumerate(step.outputs)),
+            "    };",
+            f"    const int64_t bytes = {kernel}_scratch;",
+            f"    if (!ppy::run_kernel({kernel}, scratch, bytes, inputs, outputs, batch))",
+            "        return nullptr;",
+            "    if (first) {",
+            *(f"        {line}" for line in self._first()),
+            "    }",
+            *(f"    {line}" for line in self._effects()),
+        ]
+
+    def _made(self, place: int, output: Output) -> list[str]:
+        type = SCALAR_TYPES[self.step.plan.program.dtype]
+        match output.kind:
+            case "write":
+                leaf = self._leaf(output)
+                return [f"if (first) made[{place}] = ppy::empty({type}, {leaf}.sizes());"]
+            case "gradient":
+                leaf = self._leaf(output)
+                return [f"made[{place}] = ppy::empty({type}, {leaf}.sizes());"]
+            case "tensor":
+                shape = self.step.plan.program.outputs[place].shape
+                sizes = ", ".join("batch" if size is None else str(size) for size in shape)
+                return [f"made[{place}] = ppy::empty({type}, {{{sizes}}});"]
+            case "number":
+                return []
+
+    def _target(self, place: int, output: Output) -> str:
+        match output.kind:
+            case "write":
+                leaf = self._leaf(output)
+                return f"first ? ppy::data(made[{place}]) : {leaf}.mutable_data_ptr()"
+            case "gradient" | "tensor":
+                return f"ppy::data(made[{place}])"
+            case "number":
+                return "&number"
+
+    def _first(self) -> list[str]:
+        """Python's run is the answer; the kernel's is compared with it."""
+        region = self.step.region
+        checks: list[str] = []
+        before: list[str] = []
+        for leaf in region.leaves:
+            name = self._place(leaf.input)
+            before.append(f"const uint32_t v{leaf.input} = ppy::version({name});")
+            checks.append(f"ppy::version({name}) == v{leaf.input} + {leaf.writes}")
+            if leaf.gradient is None:
+                checks.append(f"!{name}.grad().defined()")
+        for place, output in enumerate(self.step.outputs):
+            match output.kind:
+                case "write":
+                    checks.append(f"ppy::agree(made[{place}], {self._leaf(output)})")
+                case "gradient":
+                    checks.append(f"ppy::agree(made[{place}], {self._leaf(output)}.grad())")
+                case "tensor":
+                    checks.append(f"ppy::agree_tensor(made[{place}], result)")
+                case "number":
+                    checks.append("ppy::agree(number, result)")
+        if region.returned.kind == "none":
+            checks.append("result == Py_None")
+        condition = "\n            && ".join(checks)
+        return [
+            *before,
+            "PyObject *result = ppy::call_python(self, args, nargsf, kwnames);",
+            "if (result != nullptr)",
+            "    verdict.settle(ppy::holds([&] {",
+            f"        return {condition};",
+            "    }));",
+            "return result;",
+        ]
+
+    def _effects(self) -> list[str]:
+        region = self.step.region
+        lines = [
+            f"ppy::written({self._place(leaf.input)}, {leaf.writes});"
+            for leaf in region.leaves
+            if leaf.writes
+        ]
+        lines += [
+            f"{self._place(leaf.input)}.mutable_grad().reset();"
+            for leaf in region.leaves
+            if leaf.gradient is None and not leaf.none_on_entry
+        ]
+        answer = "Py_NewRef(Py_None)"
+        for place, output in enumerate(self.step.outputs):
+            if output.kind == "gradient":
+                lines.append(f"{self._leaf(output)}.mutable_grad() = std::move(made[{place}]);")
+            elif output.kind == "number":
+                answer = "PyFloat_FromDouble(number)"
+            elif output.kind == "tensor":
+                answer = f"ppy::wrap(std::move(made[{place}]))"
+        return [*lines, f"return {answer};"]
+
+
+def _spelled(type: TensorType) -> str:
+    assert type.dtype is not None
+    assert type.shape is not None
+    sizes = ", ".join("-1" if size == BATCH else str(size) for size in type.shape)
+    return f"{SCALAR_TYPES[type.dtype]}, {{{sizes}}}"

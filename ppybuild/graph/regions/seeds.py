@@ -1,0 +1,223 @@
+"""What the program's calls pass to a function's parameters: shapes, and lengths of lists.
+
+    train_step(x, y, params, 0.02)    →    x: float32[20000, 32], params: four tensors
+
+What is found here is a guess to specialise on, never a promise: a region that uses it checks
+it at run time. So a list counts as long as its display, whatever is done to it afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from ppybuild.graph.program import Facts
+from ppybuild.graph.types import Collection, Tensor, Tuple, Type, Union
+
+UNKNOWN_SIZE = "?"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A tensor as calls pass it. `grows`: made with `requires_grad=True`, or a Parameter."""
+
+    type: Tensor
+    grows: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The tensors of a list or tuple; None for one of which nothing is known."""
+
+    items: tuple[Seed | None, ...]
+
+
+Found = Seed | Several | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Site:
+    call: ast.Call
+    inside: str | None
+    """The function that calls, None for a module's own code."""
+    module: str
+
+
+class Seeds:
+    """Answers by function and place of the parameter; follows parameters to their callers."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._sites: dict[str, list[_Site]] = {}
+        self._assigned: dict[tuple[str, str], list[ast.expr]] = {}
+        """By scope (function or module) and variable: what is assigned to it."""
+        for name, module in facts.program.modules.items():
+            self._gather(module.tree.body, None, name)
+        for name, function in facts.program.functions.items():
+            self._gather(function.node.body, name, function.module)
+
+    def of(self, function: str, place: int, pending: frozenset[str] = frozenset()) -> Found:
+        """What calls pass as the parameter at `place`; None where they do not agree."""
+        if function in pending:
+            return None
+        parameters = self._facts.signatures[function].parameters
+        found = [
+            self._value(argument, site, pending | {function})
+            for site in self._sites.get(function, ())
+            if (argument := self._argument(function, site.call, place)) is not None
+        ]
+        if not found:
+            return _of_type(parameters[place].type)
+        result = found[0]
+        for other in found[1:]:
+            result = _joined(result, other)
+        return result
+
+    def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
+        bound = self._facts.program.functions[function].owner is not None
+        name = self._facts.signatures[function].parameters[place].name
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        place -= bound and isinstance(call.func, ast.Attribute)
+        if 0 <= place < len(call.args) and not any(
+            isinstance(given, ast.Starred) for given in call.args
+        ):
+            return call.args[place]
+        return None
+
+    def _value(self, node: ast.expr, site: _Site, pending: frozenset[str]) -> Found:
+        match node:
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return self._display(items, site, pending)
+            case ast.Name(id=name):
+                return self._variable(node, name, site, pending)
+            case _:
+                return self._seed(node)
+
+    def _display(
+        self, items: list[ast.expr], site: _Site, pending: frozenset[str]
+    ) -> Several | None:
+        if any(isinstance(item, ast.Starred) for item in items):
+            return None
+        found = [self._value(item, site, pending) for item in items]
+        return Several(tuple(f if isinstance(f, Seed) else None for f in found))
+
+    def _variable(
+        self, node: ast.Name, name: str, site: _Site, pending: frozenset[str]
+    ) -> Found:
+        for scope in (site.inside, site.module):
+            assigned = self._assigned.get((scope, name), ()) if scope is not None else ()
+            if len(assigned) == 1:
+                found = self._value(assigned[0], site, pending | {f"{scope}:{name}"})
+                known = self._seed(node)
+                if isinstance(found, Seed) and known is not None:
+                    return Seed(known.type, found.grows or known.grows)
+                return found if found is not None else known
+            if assigned:
+                break
+        if site.inside is not None:
+            parameters = self._facts.signatures[site.inside].parameters
+            for place, parameter in enumerate(parameters):
+                if parameter.name == name:
+                    known = self._seed(node)
+                    if known is not None and known.type.shape is not None:
+                        return known
+                    return self.of(site.inside, place, pending)
+        return self._seed(node)
+
+    def _seed(self, node: ast.expr) -> Seed | None:
+        found = _of_type(self._facts.types.get(node))
+        return Seed(found.type, found.grows or _grows(node)) if found is not None else None
+
+    def _gather(self, body: list[ast.stmt], inside: str | None, module: str) -> None:
+        scope = inside if inside is not None else module
+        for node in _own(body):
+            match node:
+                case ast.Call():
+                    callee = self._facts.callees.get(node)
+                    if callee is not None and callee.kind == "project":
+                        site = _Site(node, inside, module)
+                        self._sites.setdefault(callee.name, []).append(site)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self._assigned.setdefault((scope, name), []).append(value)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    self._assigned.setdefault((scope, name), []).append(value)
+                case _:
+                    pass
+
+
+def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a body without those of functions in it."""
+    work: list[ast.AST] = list(body)
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        yield node
+        work.extend(ast.iter_child_nodes(node))
+
+
+def _grows(node: ast.expr) -> bool:
+    """Whether the expression itself makes a tensor that requires a gradient."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
+        return True
+    return any(
+        keyword.arg == "requires_grad"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is True
+        for keyword in node.keywords
+    )
+
+
+def _of_type(type: Type | None) -> Seed | None:
+    match type:
+        case Tensor():
+            return Seed(type, type.parameter)
+        case Union(members=members):
+            tensors = [member for member in members if isinstance(member, Tensor)]
+            return Seed(tensors[0], tensors[0].parameter) if len(tensors) == 1 else None
+        case _:
+            return None
+
+
+def _joined(left: Found, right: Found) -> Found:
+    match left, right:
+        case Seed(), Seed():
+            return Seed(_join(left.type, right.type), left.grows or right.grows)
+        case Several(items=one), Several(items=two) if len(one) == len(two):
+            pairs = (_joined(a, b) for a, b in zip(one, two, strict=True))
+            return Several(tuple(f if isinstance(f, Seed) else None for f in pairs))
+        case _:
+            return None
+
+
+def _join(left: Tensor, right: Tensor) -> Tensor:
+    shape = None
+    if (
+        left.shape is not None
+        and right.shape is not None
+        and len(left.shape) == len(right.shape)
+    ):
+        shape = tuple(
+            a if a == b else UNKNOWN_SIZE for a, b in zip(left.shape, right.shape, strict=True)
+        )
+    return Tensor(left.dtype if left.dtype == right.dtype else None, shape)
+
+
+def is_sequence(type: Type) -> bool:
+    """Whether a parameter of this type is a list or tuple of tensors."""
+    match type:
+        case Collection(kind=kind, item=Tensor()):
+            return kind in ("list", "tuple", "Sequence")
+        case Tuple(items=items):
+            return bool(items) and all(isinstance(item, Tensor) for item in items)
+        case _:
+            return False

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "check",
     "build": "build",
     "run": "run",
+    "package": "package",
     "graph": "graph",
     "explain": "explain",
     "doctor": "doctor",

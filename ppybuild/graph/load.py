@@ -16,6 +16,7 @@ from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.graph.imports import check_imports, imported_modules
 from ppybuild.graph.index import index_module
 from ppybuild.graph.locations import locate_point
+from ppybuild.graph.products import is_product
 from ppybuild.graph.program import Class, Function, Module, Program
 from ppybuild.graph.recursion import deep_recursion
 
@@ -128,7 +129,7 @@ def _enters(
     relative = folder.relative_to(top).as_posix()
     if any(pattern.fullmatch(relative) for pattern in excluded):
         return False
-    return not (folder / "pyvenv.cfg").exists()
+    return not (is_product(folder) or (folder / "pyvenv.cfg").exists())
 
 
 def _pattern(glob: str) -> str:

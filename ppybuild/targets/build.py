@@ -6,11 +6,9 @@ killed leaves no stamp, so that the next one does its work again.
 
 from __future__ import annotations
 
-import errno
 import os
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +24,7 @@ from ppybuild.targets.digest import (
     why_stale,
     write_stamp,
 )
+from ppybuild.targets.faults import machine_faults
 from ppybuild.targets.lock import locked
 from ppybuild.targets.report import Report
 
@@ -84,7 +83,7 @@ def build(
     manifest = _with_options(manifest, options)
     names = choose_entries(manifest, entries)
     need_device(device)
-    with _machine_faults(manifest.build.dir):
+    with machine_faults(manifest.build.dir):
         inputs = _inputs(manifest, names, device)
         reasons = _reasons(manifest, names, device, inputs)
         if not any(reasons.values()):
@@ -333,30 +332,3 @@ class _Job:
             instructions=need_device(self.device)(self.manifest, compiler),
             cache=cache,
         )
-
-
-@contextmanager
-def _machine_faults(build_folder: Path) -> Iterator[None]:
-    """What the machine refuses, as a diagnostic."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            found = Diagnostic(
-                "E4008", f"no space is left in `{build_folder}`", help=CODES["E4008"].fix
-            )
-        elif error.errno in (
-            errno.EACCES,
-            errno.EPERM,
-            errno.EROFS,
-            errno.ENOTDIR,
-            errno.EISDIR,
-        ):
-            found = Diagnostic(
-                "E2108",
-                f"`{error.filename or build_folder}` cannot be written: {error.strerror}",
-                help=CODES["E2108"].fix,
-            )
-        else:
-            raise
-        raise Failure(found, status=2) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,13 @@ def _copy(source: Path, target: Path) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def bundle_files(bundle: Path) -> Iterator[Path]:
+    """Every file of a bundle, in order; what Python caches is left out."""
+    for path in sorted(bundle.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path
 
 
 def remove_tree(folder: Path) -> None:

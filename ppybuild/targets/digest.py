@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ppybuild.graph.products import is_product
 from ppybuild.manifest import Manifest
 from ppybuild.targets.cpu import machine_fingerprint
 from ppybuild.targets.data import data_state
@@ -121,7 +122,9 @@ def _sources(manifest: Manifest) -> Iterator[tuple[Path, str]]:
 def _enters(folder: Path, manifest: Manifest) -> bool:
     if folder.name.startswith(".") or folder.name == "__pycache__":
         return False
-    return folder != manifest.build.dir and not (folder / "pyvenv.cfg").exists()
+    if folder == manifest.build.dir or is_product(folder):
+        return False
+    return not (folder / "pyvenv.cfg").exists()
 
 
 def _digest_tree(folder: Path) -> str:

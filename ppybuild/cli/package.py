@@ -1,0 +1,92 @@
+"""`ppybuild package`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ppybuild.cli.build import make_options
+from ppybuild.cli.common import (
+    Command,
+    device_option,
+    jobs_option,
+    load_manifest,
+    manifest_option,
+    shown,
+    verbose_option,
+)
+
+_HELP = """Build an entry, and make of it what can be handed over.
+
+\b
+  dir       a folder, and the same as one archive with its digest
+  onefile   one executable file; the host has Python and the program's libraries
+
+What is written goes into `dist` beside the manifest, unless --output says otherwise.
+
+\b
+  ppybuild package train
+  ppybuild package train --format onefile --output ./train
+"""
+
+FORMATS = ("dir", "onefile")
+
+
+@click.command("package", cls=Command, help=_HELP, short_help="Make an entry's package.")
+@click.argument("entry")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="dir",
+    show_default=True,
+    help="What to make.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(),
+    help="The folder to write into; for one file, the file.  [default: dist]",
+)
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@device_option
+@jobs_option
+@verbose_option
+@manifest_option
+def command(
+    entry: str,
+    form: str,
+    output: str | None,
+    force: bool,
+    device: str | None,
+    jobs: int | None,
+    verbose: bool,
+    manifest_path: Path | None,
+) -> None:
+    """As `_HELP` says."""
+    from ppybuild.cli.progress import Progress
+    from ppybuild.targets.package.package import package
+
+    manifest = load_manifest(manifest_path)
+    progress = Progress()
+    try:
+        made = package(
+            manifest,
+            entry,
+            device or manifest.build.device,
+            form,
+            output,
+            force=force,
+            options=make_options(jobs, None, verbose),
+            report=progress,
+        )
+    finally:
+        progress.close()
+    for one in made:
+        click.echo(f"{entry}: {shown(one.path)}, {megabytes(one.size)}")
+
+
+def megabytes(size: int) -> str:
+    """`0.13 MB`; 1 MB is a million bytes."""
+    return f"{size / 1e6:.2f} MB"

@@ -1,0 +1,121 @@
+"""Makes a package of an entry: builds it, then writes the format that is asked for."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ppybuild.manifest import Manifest
+from ppybuild.targets import folder as build_folder
+from ppybuild.targets.build import Options, build, choose_entries
+from ppybuild.targets.faults import machine_faults
+from ppybuild.targets.lock import locked
+from ppybuild.targets.package.folder import names as folder_names
+from ppybuild.targets.package.folder import write_folder
+from ppybuild.targets.package.onefile import write_onefile
+from ppybuild.targets.package.output import refuse_existing, staged
+from ppybuild.targets.report import Report
+
+FOLDER = "dist"
+"""Where packages go, beside the manifest, unless the command says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An entry to package."""
+
+    manifest: Manifest
+    entry: str
+    device: str
+
+    @property
+    def stem(self) -> str:
+        """`train-0.1.0-cpu-linux-x86_64`."""
+        version = self.manifest.project.version
+        return f"{self.entry}-{version}-{self.device}-{sysconfig.get_platform()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A row of `FORMATS`."""
+
+    names: Callable[[Job], tuple[str, ...]]
+    """What it writes."""
+    write: Callable[[Job, Path, Path, str], None]
+    """Given the job, the bundle, a folder to write in, and the first of the names there."""
+    is_file: bool = False
+    """It is one file, which the output may name."""
+
+
+def _folder(job: Job, bundle: Path, stage: Path, name: str) -> None:
+    write_folder(bundle, stage, job.stem)
+
+
+def _onefile(job: Job, bundle: Path, stage: Path, name: str) -> None:
+    write_onefile(bundle, stage / name)
+
+
+FORMATS: Mapping[str, Format] = {
+    "dir": Format(lambda job: folder_names(job.stem), _folder),
+    "onefile": Format(lambda job: (job.entry,), _onefile, is_file=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file or folder that was written, and its size in bytes."""
+
+    path: Path
+    size: int
+
+
+def package(
+    manifest: Manifest,
+    entry: str,
+    device: str,
+    form: str,
+    output: str | None,
+    *,
+    force: bool,
+    options: Options,
+    report: Report,
+) -> tuple[Made, ...]:
+    """Build the entry and write it in a format of `FORMATS`.
+
+    `output` is the folder that the package goes into, or for a format that is one file the
+    file, unless it is a folder or ends in `/`. Raises `Failure`.
+    """
+    (entry,) = choose_entries(manifest, (entry,))
+    row = FORMATS[form]
+    job = Job(manifest, entry, device)
+    folder, names = _places(job, row, output)
+    with machine_faults(folder):
+        refuse_existing(folder, names, force)
+        (result,) = build(manifest, (entry,), device, options, report)
+        with (
+            staged(folder, names, force) as stage,
+            locked(build_folder.marker(manifest.build.dir), report.waiting),
+        ):
+            row.write(job, result.bundle, stage, names[0])
+    return tuple(Made(folder / name, size(folder / name)) for name in names)
+
+
+def _places(job: Job, row: Format, output: str | None) -> tuple[Path, Sequence[str]]:
+    """The folder that is written into, and the names there."""
+    names = row.names(job)
+    if output is None:
+        return job.manifest.root / FOLDER, names
+    place = Path(os.path.abspath(output))  # noqa: PTH100  `resolve` would follow a link
+    if not row.is_file or place.is_dir() or output.endswith(os.sep):
+        return place, names
+    return place.parent, (place.name,)
+
+
+def size(path: Path) -> int:
+    """Bytes of a file, or of all files below a folder."""
+    if path.is_dir():
+        return sum(inner.lstat().st_size for inner in path.rglob("*") if not inner.is_dir())
+    return path.stat().st_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -17,12 +18,14 @@ from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_source
 from ppybuild.emit.names import mangle
+from ppybuild.emit.tensors.forward import FusedForward, plan_forward
 from ppybuild.emit.tensors.fused import NotFusible
 from ppybuild.emit.tensors.regions import RegionEmission, emit_regions
 from ppybuild.emit.tensors.step import FusedStep, plan_step
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts, Module
-from ppybuild.graph.regions import discover, discover_steps
+from ppybuild.graph.regions import Region, discover, discover_steps
+from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.schemas import installed_schemas
 
 LOOPS = "loops"
@@ -70,7 +73,9 @@ def emit_tensors(
         return RegionEmission(None, {}, {}), remarks
     schemas = installed_schemas()
     assert schemas is not None, "regions are discovered by torch's schemas"
-    emission = emit_regions(by_module, schemas, steps=steps_by_module)
+    kept = [region for group in by_module.values() for region in group]
+    forwards = plan_forwards(facts, kept) if numerics == "fused" else {}
+    emission = emit_regions(by_module, schemas, steps=steps_by_module, forwards=forwards)
     unspelled = [
         Diagnostic(
             "R3004",
@@ -94,6 +99,18 @@ def _by_module(
         if module in modules:
             by_module.setdefault(module, []).append(one)
     return by_module
+
+
+def plan_forwards(facts: Facts, regions: Sequence[Region]) -> dict[str, FusedForward]:
+    """The fused forms of regions without a backward pass, where they have one."""
+    seeds = Seeds(facts)
+    forwards = {}
+    for region in regions:
+        places = {given.place for given in region.inputs}
+        found = {place: seeds.of(region.function, place) for place in places}
+        with contextlib.suppress(NotFusible):
+            forwards[region.function] = plan_forward(region, found)
+    return forwards
 
 
 def plan_steps(

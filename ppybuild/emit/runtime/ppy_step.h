@@ -265,6 +265,22 @@ bool holds(Check&& check) {
   }
 }
 
+/* The results of a region without a backward pass: a tensor, or a tuple of them. */
+template <size_t N>
+bool agree_all(const std::array<at::Tensor, N>& found, PyObject* wanted) {
+  return holds([&] {
+    if (!PyTuple_CheckExact(wanted)) {
+      return N == 1 && agree_tensor(found[0], wanted);
+    }
+    for (size_t i = 0; i < N; i++) {
+      if (!agree_tensor(found[i], PyTuple_GET_ITEM(wanted, i))) {
+        return false;
+      }
+    }
+    return PyTuple_GET_SIZE(wanted) == static_cast<Py_ssize_t>(N);
+  });
+}
+
 inline void* data(const at::Tensor& tensor) {
   return const_cast<void*>(tensor.const_data_ptr());
 }

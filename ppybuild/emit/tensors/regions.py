@@ -12,7 +12,8 @@ from ppybuild.emit.boundary.wrappers import emit_extension
 from ppybuild.emit.emission import Extension, SourceFile
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.exact import emit_body
-from ppybuild.emit.tensors.fused import emit_fused
+from ppybuild.emit.tensors.forward import FusedForward, emit_forward
+from ppybuild.emit.tensors.fused import Plan, emit_fused
 from ppybuild.emit.tensors.headers import declarations_hold, torch_include
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
@@ -45,10 +46,11 @@ def emit_regions(
     schemas: Schemas,
     include: Path | None = None,
     steps: Mapping[str, Sequence[FusedStep]] | None = None,
+    forwards: Mapping[str, FusedForward] | None = None,
 ) -> RegionEmission:
     """Emit the regions of each Python module in exact form, one C++ file per module, and
-    fused steps with a C file for the kernel of each."""
-    steps = steps or {}
+    steps and `forwards`, by function, in fused form with a C file for the kernel of each."""
+    steps, forwards = steps or {}, forwards or {}
     include = include if include is not None else torch_include()
     full_headers = include is None or not declarations_hold(include)
     sources: list[SourceFile] = []
@@ -60,6 +62,7 @@ def emit_regions(
             module,
             regions.get(module, ()),
             steps.get(module, ()),
+            forwards,
             schemas,
             full_headers,
             refused,
@@ -68,7 +71,12 @@ def emit_regions(
             continue
         modules.append(module)
         sources.append(SourceFile(PurePosixPath(f"{module}.py.cpp"), text))
-        sources += [_kernel(step) for step in steps.get(module, ())]
+        sources += [
+            _kernel(region.function, forwards[region.function].plan)
+            for region in kept
+            if region.function in forwards
+        ]
+        sources += [_kernel(s.region.function, s.plan) for s in steps.get(module, ())]
         bindings |= {region.function: (NAME, mangle(region.function)) for region in kept}
     if not modules:
         return RegionEmission(None, {}, refused)
@@ -79,9 +87,8 @@ def emit_regions(
     return RegionEmission(extension, bindings, refused)
 
 
-def _kernel(step: FusedStep) -> SourceFile:
-    function = step.region.function
-    text = emit_fused(step.plan, kernel_name(function), VECTOR_BYTES)
+def _kernel(function: str, plan: Plan) -> SourceFile:
+    text = emit_fused(plan, kernel_name(function), VECTOR_BYTES)
     return SourceFile(PurePosixPath(f"{function}.fused.c"), text)
 
 
@@ -89,6 +96,7 @@ def _emit_module(
     module: str,
     regions: Sequence[Region],
     steps: Sequence[FusedStep],
+    forwards: Mapping[str, FusedForward],
     schemas: Schemas,
     full_headers: bool,
     refused: dict[str, str],
@@ -105,7 +113,12 @@ def _emit_module(
             continue
         kept.append(region)
         headers |= needed
-        pieces += [body, emit_wrapper(region, graph)]
+        forward = forwards.get(region.function)
+        pieces.append(body)
+        if forward is not None:
+            pieces.append(emit_forward(forward, kernel_name(region.function)))
+        results = None if forward is None else len(forward.plan.program.outputs)
+        pieces.append(emit_wrapper(region, graph, results))
     for step in steps:
         kept.append(step.region)
         pieces.append(emit_step_wrapper(step))
@@ -113,6 +126,7 @@ def _emit_module(
     start = [f"// Tensor regions of the Python module {module}.\n"]
     if full_headers:
         start.append("#define PPY_FULL_HEADERS 1")
-    header = "ppy_step.h" if steps else "ppy_region.h"
+    fused = bool(steps) or any(region.function in forwards for region in kept)
+    header = "ppy_step.h" if fused else "ppy_region.h"
     start += [f'#include "{header}"\n', *includes, ""]
     return kept, "\n".join([*start, *pieces, emit_table(module, kept)])

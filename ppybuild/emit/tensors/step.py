@@ -14,10 +14,10 @@ from typing import Literal, final
 from ppybuild.emit.tensors.derivatives import NotDifferentiable, gradients
 from ppybuild.emit.tensors.derivatives.builder import Builder
 from ppybuild.emit.tensors.derivatives.decompose import decompose_node
+from ppybuild.emit.tensors.forward import BATCH, seeded_types
 from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
 from ppybuild.emit.tensors.ir import (
     Argument,
-    Dim,
     Graph,
     Input,
     Items,
@@ -30,10 +30,6 @@ from ppybuild.emit.tensors.lower import lower_argument
 from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.graph.regions.records import Call
 from ppybuild.graph.regions.steps import Backward, Returned, StepRegion
-from ppybuild.graph.types import Tensor
-
-BATCH = "n"
-"""The symbol of the batch: the first dimension of what the step is given and does not train."""
 
 
 @final
@@ -90,8 +86,8 @@ def _inputs(region: StepRegion) -> tuple[Input, ...]:
 def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
     """The nodes, and what stands for the values that a backward pass gives."""
     inputs = _inputs(region)
-    trained = {leaf.input for leaf in region.leaves}
-    types = [(Value(value), _type(seed, value in trained)) for value, seed in region.seeds]
+    trained = frozenset(leaf.input for leaf in region.leaves)
+    types = seeded_types(dict(region.seeds), trained)
     used = [i.value for i in inputs] + [
         Value(result)
         for done in region.steps
@@ -116,16 +112,6 @@ def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
             case _:
                 raise NotFusible("a check of sizes")
     return builder, stands_for
-
-
-def _type(seed: Tensor, trained: bool) -> TensorType:
-    """The type that the step is specialised on: the batch is left open."""
-    shape: tuple[Dim, ...] | None = seed.shape
-    if shape is not None and shape and not trained:
-        shape = (BATCH, *shape[1:])
-    if shape is not None and any(size == "?" for size in shape):
-        shape = None
-    return TensorType(seed.dtype, shape)
 
 
 def _backward(builder: Builder, done: Backward) -> dict[Value, Value]:

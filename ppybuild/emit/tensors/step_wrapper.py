@@ -6,17 +6,12 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.emit.names import mangle, wrapper_name
+from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
-from ppybuild.emit.tensors.step import BATCH, FusedStep, Output
+from ppybuild.emit.tensors.step import FusedStep, Output
 from ppybuild.graph.regions.records import Input
 from ppybuild.graph.regions.steps import Leaf
 
-SCALAR_TYPES = {
-    "float32": "at::kFloat",
-    "float64": "at::kDouble",
-    "int64": "at::kLong",
-    "bool": "at::kBool",
-}
 NUMBERS = {"int": ("int64_t", "ppy::is_int"), "float": ("double", "ppy::is_float")}
 REALS = {"float32": "float", "float64": "double"}
 

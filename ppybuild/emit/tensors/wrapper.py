@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ppybuild.emit.boundary.wrappers import table_name
 from ppybuild.emit.names import mangle, wrapper_name
 from ppybuild.emit.tensors.exact import body_name, variable_names
+from ppybuild.emit.tensors.forward import forward_name
 from ppybuild.emit.tensors.ir import Graph
 from ppybuild.graph.regions import Input, Region, StepRegion
 
@@ -25,8 +26,9 @@ PASSED = {
 }
 
 
-def emit_wrapper(region: Region, graph: Graph) -> str:
-    """`w_name`, as `ppy_impl` in `ppy_boundary.h`."""
+def emit_wrapper(region: Region, graph: Graph, results: int | None = None) -> str:
+    """`w_name`, as `ppy_impl` in `ppy_boundary.h`. `results`: how many tensors the fused form
+    gives, where there is one."""
     names = variable_names(graph)
     declared: list[str] = []
     checks: list[str] = []
@@ -50,12 +52,35 @@ def emit_wrapper(region: Region, graph: Graph) -> str:
         f"    if (args == nullptr{conditions}",
         "        || !ppy::eager())",
         "        return nullptr;",
+        *(() if results is None else _fused(region, graph, passed, results)),
         f"    return ppy::run<{str(region.restartable).lower()}>([&] {{",
         f"        return {body_name(graph)}({', '.join(passed)});",
         "    });",
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _fused(region: Region, graph: Graph, passed: list[str], results: int) -> list[str]:
+    """Try the fused form first; its first call is compared with the exact form's."""
+    single = region.result.kind == "tensor"
+    answer = "made[0]" if single else "made"
+    return [
+        f'    static ppy::Verdict verdict{{"{region.function}"}};',
+        "    if (!c10::GradMode::is_enabled() && !verdict.refused() && ppy::computes()) {",
+        f"        std::array<at::Tensor, {results}> made;",
+        f"        if ({forward_name(graph)}({', '.join((*passed, 'made'))})) {{",
+        "            if (!verdict.untried())",
+        f"                return ppy::wrap(std::move({answer}));",
+        "            PyObject *exact = ppy::run<true>([&] {",
+        f"                return {body_name(graph)}({', '.join(passed)});",
+        "            });",
+        "            if (exact != nullptr)",
+        "                verdict.settle(ppy::agree_all(made, exact));",
+        "            return exact;",
+        "        }",
+        "    }",
+    ]
 
 
 def _taken(used: Input) -> tuple[str, str, str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.graph.program import Facts
+from ppybuild.graph.regions.records import Input
 from ppybuild.graph.types import Collection, Tensor, Tuple, Type, Union
 
 UNKNOWN_SIZE = "?"
@@ -97,6 +98,11 @@ class Seeds:
                 return self._display(items, site, pending)
             case ast.Name(id=name):
                 return self._variable(node, name, site, pending)
+            case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=int(index))):
+                found = self._value(owner, site, pending)
+                if isinstance(found, Several) and index < len(found.items):
+                    return found.items[index]
+                return self._seed(node)
             case _:
                 return self._seed(node)
 
@@ -221,3 +227,13 @@ def is_sequence(type: Type) -> bool:
             return bool(items) and all(isinstance(item, Tensor) for item in items)
         case _:
             return False
+
+
+def seed_of(found: Found, given: Input) -> Seed | None:
+    """What is known of an input, by what is passed for its parameter."""
+    if given.kind != "tensor":
+        return None
+    if isinstance(found, Several) and given.index is not None:
+        inside = -len(found.items) <= given.index < len(found.items)
+        return found.items[given.index] if inside else None
+    return found if isinstance(found, Seed) and given.index is None else None

@@ -26,7 +26,7 @@ from ppybuild.graph.regions.inline import (
     no_grad_decorated,
 )
 from ppybuild.graph.regions.records import Call, Input, InputKind, Step
-from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence
+from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence, seed_of
 from ppybuild.graph.regions.trace import Trace
 from ppybuild.graph.regions.values import (
     Named,
@@ -92,7 +92,7 @@ class StepRegion:
     leaves: tuple[Leaf, ...]
     returned: Returned
     names: tuple[tuple[int, str], ...]
-    seeds: tuple[tuple[int, Tensor], ...]
+    seeds: tuple[tuple[int, Seed], ...]
     """What calls are seen to pass, by input; to be checked when it runs."""
     functions: tuple[str, ...]
     """The program's functions that are part of it, beside its own."""
@@ -414,11 +414,10 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
     returned = body.run(node.body)
     if not trace.backwards:
         raise Unsupported("no backward pass", node)
-    types = {given.value: _seed_type(known[given.place], given) for given in trace.inputs}
+    found = {given.value: seed_of(known[given.place], given) for given in trace.inputs}
+    seeded = {value: seed for value, seed in found.items() if seed is not None}
     trained = trace.touched | {
-        given.value
-        for given in trace.inputs
-        if _grows(known[given.place], given) and given.value in trace.gradients
+        value for value, seed in seeded.items() if seed.grows and value in trace.gradients
     }
     return StepRegion(
         function.name,
@@ -429,7 +428,7 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         tuple(_leaf(trace, leaf) for leaf in sorted(trained)),
         _returned(trace, returned, trained, node),
         tuple(sorted(trace.names.items())),
-        tuple((value, type) for value, type in sorted(types.items()) if type is not None),
+        tuple(sorted(seeded.items(), key=lambda item: item[0])),
         tuple(trace.functions),
         node.lineno,
         node.col_offset + 1,
@@ -455,24 +454,6 @@ def _entering(
     if isinstance(parameter.type, Scalar) and parameter.type in _SCALARS:
         return trace.new_input(parameter.name, _SCALARS[parameter.type], place, None)
     return None
-
-
-def _seed_type(seed: Seed | Several | None, given: Input) -> Tensor | None:
-    found = _seed_of(seed, given)
-    return found.type if found is not None else None
-
-
-def _grows(seed: Seed | Several | None, given: Input) -> bool:
-    found = _seed_of(seed, given)
-    return found is not None and found.grows
-
-
-def _seed_of(seed: Seed | Several | None, given: Input) -> Seed | None:
-    if given.kind != "tensor":
-        return None
-    if isinstance(seed, Several) and given.index is not None:
-        return seed.items[given.index]
-    return seed if isinstance(seed, Seed) and given.index is None else None
 
 
 def _only(done: Step | Backward, trained: set[int]) -> Step | Backward:

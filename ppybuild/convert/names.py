@@ -201,12 +201,17 @@ def _imports(
         if isinstance(node, ast.Import | ast.ImportFrom):
             for local, dotted in _bound(module, node):
                 found.setdefault(local, []).append(dotted)
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        elif isinstance(node, ast.If) and is_for_types(node):
             for inner in node.body:
                 if isinstance(inner, ast.Import | ast.ImportFrom):
                     for local, dotted in _bound(module, inner):
                         typing_only.setdefault(local, []).append(dotted)
     return _alone(found, counts), _alone(typing_only, counts)
+
+
+def is_for_types(node: ast.stmt) -> bool:
+    """Whether what stands below is for type checkers, and never runs."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def _bound(module: Module, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

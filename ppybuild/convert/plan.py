@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ppybuild.convert.annotations import abstract, annotation, result_annotation
 from ppybuild.convert.bindings import Constants, bound_by, single_name, statements_in_order
-from ppybuild.convert.names import Names, names_of
+from ppybuild.convert.names import Names, is_for_types, names_of
 from ppybuild.convert.promoted import Promoted
 from ppybuild.convert.tolerance import Tolerance
 from ppybuild.diagnostics import Diagnostic
@@ -122,7 +122,8 @@ class _Planner:
     def imports_own(self) -> bool:
         """Whether it imports modules of the project, which `import ppy` lets Python find."""
         modules = self.facts.program.modules
-        for statement, _ in imports_of(self.module.tree.body):
+        body = [node for node in self.module.tree.body if not is_for_types(node)]
+        for statement, _ in imports_of(body):
             if isinstance(statement, ast.ImportFrom):
                 if statement.level or provides(modules, absolute_name(self.module, statement)):
                     return True

@@ -58,7 +58,7 @@ def run(folder: Path, script: str) -> tuple[int, str, str]:
     return ran.returncode, ran.stdout, "".join(last)
 
 
-@cases(*sorted(HERE.glob("cases/*.txt")))
+@cases(HERE / "cases" / "annotations.txt", HERE / "cases" / "buffers.txt")
 def test_golden(case: Case, golden: Golden, tmp_path: Path) -> None:
     files = files_of(case.source)
     original, typed = tmp_path / "original", tmp_path / "typed"
@@ -78,6 +78,24 @@ def test_golden(case: Case, golden: Golden, tmp_path: Path) -> None:
     assert run(typed, "main.ppy") == run(original, "main.py")
     again = convert_folder(typed, promote=case.options.get("promote", "yes") == "yes")
     assert converted_files(typed, again) == texts
+
+
+@cases(HERE / "cases" / "nasty_lists.txt", HERE / "cases" / "nasty_names.txt")
+def test_nasty(case: Case, golden: Golden, tmp_path: Path) -> None:
+    """The output is the original's, and nothing is left to convert."""
+    original, typed = tmp_path / "original", tmp_path / "typed"
+    write_files(original, files_of(case.source))
+    conversion = convert_folder(original)
+    texts = converted_files(original, conversion)
+    decided = [
+        f"{found.code} {found.location.path.name}:{found.location.line}: {found.message}"
+        for found in conversion.diagnostics
+        if found.location and found.code in ("R3002", "R3003")
+    ]
+    write_files(typed, texts)
+    assert run(typed, "main.ppy") == run(original, "main.py")
+    assert converted_files(typed, convert_folder(typed)) == texts
+    golden(case, decided="\n".join(decided) or "nothing")
 
 
 def test_a_parameter_that_nothing_types_is_an_error(tmp_path: Path) -> None:

@@ -96,13 +96,13 @@ FOLLOWED = frozenset(
     {"index", "store", "iterate", "append", "extend", "len", "truth", "slice", "concatenate",
      "concatenate in place", "repeat", "repeat in place", "permute", "delete", "tuple",
      "identity", "remove", "tensor", "array", "made",
-     "made elsewhere", "buffer"}
+     "made elsewhere", "buffer", "mapping read"}
 )  # fmt: skip
 """Uses of a holder that leave what it holds to other uses; any other one reaches it."""
 
 READ_ONLY = frozenset(
     {"index", "iterate", "len", "truth", "slice", "search", "identity", "text", "type test",
-     "compare", "tensor", "array", "tuple", "mapping read", "made"}
+     "compare", "tensor", "array", "tuple", "mapping read", "made", "made elsewhere"}
 )  # fmt: skip
 """Uses that a `Sequence` or `Mapping` allows, and after which it is what it was."""
 

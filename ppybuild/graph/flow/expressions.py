@@ -41,6 +41,8 @@ class Expressions(Calls):
                 return self.display(node, node.elts)
             case ast.Tuple():
                 return self.pack(node)
+            case ast.Dict():
+                return self.mapping(node)
             case ast.ListComp():
                 self.generators(node.generators)
                 slot = self.produce(node)
@@ -157,6 +159,19 @@ class Expressions(Calls):
                 self.join(held, value)
             else:
                 self.enter(held, value, item)
+        return slot
+
+    def mapping(self, node: ast.Dict) -> Slot:
+        slot = self.gathered.temporary()
+        self.use(slot, "made elsewhere", node)
+        item = self.classes.item(slot)
+        for key, part in zip(node.keys, node.values, strict=True):
+            if key is None:
+                self.join(slot, self.value(part) or slot)
+                self.use(item, "source", part, ast.unparse(part))
+            else:
+                self.escape(self.value(key), key, "a key")
+                self.enter(item, self.value(part), part)
         return slot
 
     def arithmetic(self, node: ast.BinOp) -> Slot | None:

@@ -88,11 +88,32 @@ class Calls(Body):
         if self.is_list(method.value):
             return self.list_method(node, method, self.arguments(node))
         if isinstance(self.type_of(method.value), Dictionary) and method.attr in MAPPING_READS:
-            self.use(self.value(method.value), "mapping read", node, method.attr)
-        else:
-            self.value(method)
+            return self.mapping_read(node, method)
+        self.value(method)
         self.escaping(node, callee)
         return None
+
+    def mapping_read(self, node: ast.Call, method: ast.Attribute) -> Slot | None:
+        """`get` gives what is held, `values` and `items` what iterates over it."""
+        base = self.value(method.value)
+        arguments = self.arguments(node)
+        if base is None:
+            for argument, slot in arguments:
+                self.escape(slot, argument, f"`{method.attr}`")
+            return None
+        self.use(base, "mapping read", node, method.attr)
+        held = self.classes.item(base)
+        if method.attr == "get":
+            for argument, slot in arguments[1:]:
+                self.enter(held, slot, argument)
+            return held
+        found = self.gathered.temporary()
+        self.use(found, "made elsewhere", node)
+        if method.attr == "values":
+            self.join(self.classes.item(found), held)
+        elif method.attr == "items":
+            self.join(self.classes.item(self.classes.item(found), "1"), held)
+        return found
 
     def escaping(self, node: ast.Call, callee: Callee | None) -> None:
         detail = callee.name if callee else ast.unparse(node.func)

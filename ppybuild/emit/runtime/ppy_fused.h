@@ -15,6 +15,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Vectors are passed between inlined functions only, so no ABI is at stake where they are
+ * longer than the machine's. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 #if PPY_DOUBLE
 typedef double ppy_real;
 typedef int64_t ppy_bits;

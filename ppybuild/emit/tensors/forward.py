@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from ppybuild.emit.names import mangle
-from ppybuild.emit.tensors.derivatives import NotDifferentiable, decompose
-from ppybuild.emit.tensors.exact import INPUT_TYPES, variable_names
+from ppybuild.emit.tensors.derivatives import NotDifferentiable
+from ppybuild.emit.tensors.derivatives.builder import Builder
+from ppybuild.emit.tensors.derivatives.decompose import decompose_node, values_of
+from ppybuild.emit.tensors.exact import INPUT_TYPES, values_in, variable_names
 from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
-from ppybuild.emit.tensors.ir import Dim, Graph, TensorType, Value
-from ppybuild.emit.tensors.lower import SAME_SIZE, lower_region
+from ppybuild.emit.tensors.ir import Argument, Dim, Graph, Items, Node, TensorType, Value
+from ppybuild.emit.tensors.lower import SAME_SIZE, UNPACK, lower_region
 from ppybuild.graph.regions.records import Call, Region
 from ppybuild.graph.regions.seeds import UNKNOWN_SIZE, Found, Seed, seed_of
 
@@ -49,7 +51,8 @@ def seeded_types(
         shape: tuple[Dim, ...] | None = seed.type.shape
         if shape and value not in trained and not seed.grows:
             lead = shape[0] if lead is None else lead
-            shape = (BATCH, *shape[1:]) if shape[0] == lead else shape
+            fits = shape[0] == lead or isinstance(shape[0], str) or isinstance(lead, str)
+            shape = (BATCH, *shape[1:]) if fits else shape
         if shape is not None and UNKNOWN_SIZE in shape:
             shape = None
         types.append((Value(value), TensorType(seed.type.dtype, shape)))
@@ -63,22 +66,70 @@ def plan_forward(region: Region, found: Mapping[int, Found]) -> FusedForward:
     for step in region.steps:
         if isinstance(step, Call) and (step.operator.mutates or step.operator.random):
             raise NotFusible(step.operator.qualified)
-    graph = lower_region(region)
     _check_results(region)
+    graph = lower_region(region)
     seeds = {
         given.value: seed
         for given in region.inputs
         if (seed := seed_of(found.get(given.place), given)) is not None
     }
-    nodes = tuple(node for node in graph.nodes if node.op != SAME_SIZE)
-    if len(nodes) != len(graph.nodes):
-        raise NotFusible("a check of sizes")
-    types = tuple(seeded_types(seeds, frozenset()))
+    types = seeded_types(seeds, frozenset())
+    builder = Builder((), types, values_of(graph), graph.location)
+    stands_for: dict[Value, Value] = {}
     try:
-        graph = decompose(replace(graph, nodes=nodes, types=types))
+        for node in graph.nodes:
+            append(builder, node, stands_for)
     except NotDifferentiable as missing:
         raise NotFusible(str(missing)) from None
+    graph = replace(
+        graph,
+        nodes=tuple(builder.nodes),
+        outputs=tuple(renamed(output, stands_for) for output in graph.outputs),
+        types=tuple(sorted(builder.types.items(), key=lambda item: item[0].id)),
+    )
     return FusedForward(graph, plan_fused(graph, BATCH))
+
+
+def append(builder: Builder, node: Node, stands_for: dict[Value, Value]) -> None:
+    """Append a region's node; what only passes tensors on adds to `stands_for` instead."""
+    args = tuple(renamed(arg, stands_for) for arg in node.args)
+    if node.op == SAME_SIZE:
+        shapes = [builder.type(arg).shape for arg in args]
+        if shapes[0] is None or shapes[0] != shapes[1]:
+            raise NotFusible("tensors that may differ in size")
+    elif node.op == UNPACK:
+        assert isinstance(args[0], Value)
+        items = _listed(builder, args[0])
+        if len(items) != len(node.results):
+            raise NotFusible("a list of another length")
+        stands_for.update(zip(node.results, items, strict=True))
+    elif node.op != "aten::broadcast_tensors":
+        decompose_node(builder, replace(node, args=args))
+    else:
+        builder.append(replace(node, args=args))
+
+
+def _listed(builder: Builder, many: Value) -> tuple[Value, ...]:
+    """The tensors of a list, which must be those that were broadcast to their own shape."""
+    maker = builder.producers.get(many)
+    if maker is None or maker.op != "aten::broadcast_tensors":
+        raise NotFusible("a list of tensors")
+    builder.nodes.remove(maker)
+    items = values_in(maker.args[0])
+    shapes = {builder.type(item).shape for item in items}
+    if len(shapes) != 1 or None in shapes:
+        raise NotFusible("tensors that may differ in size")
+    return items
+
+
+def renamed(arg: Argument, names: Mapping[Value, Value]) -> Argument:
+    match arg:
+        case Value():
+            return names.get(arg, arg)
+        case Items(items=items):
+            return Items(tuple(renamed(item, names) for item in items))
+        case _:
+            return arg
 
 
 def _check_results(region: Region) -> None:

@@ -35,7 +35,7 @@ def lower_region(region: Region) -> Graph:
     return Graph(
         name=region.function,
         inputs=tuple(Input(i.name, i.kind, Value(i.value)) for i in region.inputs),
-        nodes=tuple(_node(step, region.function) for step in region.steps),
+        nodes=tuple(lower_step(step, region.function) for step in region.steps),
         outputs=tuple(lower_argument(output) for output in outputs),
         types=tuple(
             (Value(value), TensorType(type.dtype, type.shape))
@@ -47,7 +47,7 @@ def lower_region(region: Region) -> Graph:
     )
 
 
-def _node(step: Step, function: str) -> Node:
+def lower_step(step: Step, function: str) -> Node:
     location = Location(function, step.line, step.column)
     match step:
         case SameSize():

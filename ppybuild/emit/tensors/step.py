@@ -13,22 +13,19 @@ from typing import Literal, final
 
 from ppybuild.emit.tensors.derivatives import NotDifferentiable, gradients
 from ppybuild.emit.tensors.derivatives.builder import Builder
-from ppybuild.emit.tensors.derivatives.decompose import decompose_node
-from ppybuild.emit.tensors.forward import BATCH, seeded_types
+from ppybuild.emit.tensors.exact import values_in
+from ppybuild.emit.tensors.forward import BATCH, append, seeded_types
 from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
 from ppybuild.emit.tensors.ir import (
-    Argument,
     Graph,
     Input,
-    Items,
     Location,
-    Node,
     TensorType,
     Value,
 )
-from ppybuild.emit.tensors.lower import lower_argument
+from ppybuild.emit.tensors.lower import lower_step
 from ppybuild.emit.tensors.meta import FLOATING
-from ppybuild.graph.regions.records import Call
+from ppybuild.graph.regions.records import Call, Unpack
 from ppybuild.graph.regions.steps import Backward, Returned, StepRegion
 
 
@@ -65,7 +62,7 @@ def plan_step(region: StepRegion) -> FusedStep:
     except NotDifferentiable as missing:
         raise NotFusible(f"no gradient through {missing}") from None
     outputs = _outputs(region, builder, stands_for)
-    used = {value for node in builder.nodes for arg in node.args for value in _values(arg)}
+    used = {value for node in builder.nodes for arg in node.args for value in values_in(arg)}
     used |= {output.value for output in outputs}
     graph = Graph(
         name=region.function,
@@ -91,7 +88,7 @@ def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
     used = [i.value for i in inputs] + [
         Value(result)
         for done in region.steps
-        if isinstance(done, Call)
+        if isinstance(done, Call | Unpack)
         for result in done.results
     ]
     used += [Value(g) for d in region.steps if isinstance(d, Backward) for _, g in d.gradients]
@@ -99,34 +96,26 @@ def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
     builder = Builder((), types, used, location)
     stands_for: dict[Value, Value] = {}
     for done in region.steps:
-        match done:
-            case Call():
-                args = tuple(
-                    _renamed(lower_argument(given), stands_for) for given in done.arguments
-                )
-                where = Location(region.function, done.line, done.column)
-                results = tuple(Value(result) for result in done.results)
-                decompose_node(builder, Node(done.operator.qualified, args, results, where))
-            case Backward():
-                stands_for |= _backward(builder, done)
-            case _:
-                raise NotFusible("a check of sizes")
+        if isinstance(done, Backward):
+            stands_for |= _backward(builder, done, stands_for)
+        else:
+            append(builder, lower_step(done, region.function), stands_for)
     return builder, stands_for
 
 
-def _backward(builder: Builder, done: Backward) -> dict[Value, Value]:
-    loss = Value(done.loss)
+def _backward(
+    builder: Builder, done: Backward, stands_for: dict[Value, Value]
+) -> dict[Value, Value]:
+    loss = stands_for.get(Value(done.loss), Value(done.loss))
     kind = builder.type(loss)
     if kind.shape != () or kind.dtype not in FLOATING:
         raise NotFusible("a loss that is not known to be one floating point number")
     wanted = tuple(Value(leaf) for leaf, _ in done.gradients)
     found = gradients(builder, loss, wanted)
-    stands_for = {}
-    for (_, number), gradient in zip(done.gradients, found, strict=True):
-        if gradient is None:
-            raise NotFusible("a gradient that stays None")
-        stands_for[Value(number)] = gradient
-    return stands_for
+    if None in found:
+        raise NotFusible("a gradient that stays None")
+    pairs = zip(done.gradients, found, strict=True)
+    return {Value(number): value for (_, number), value in pairs if value is not None}
 
 
 def _outputs(
@@ -161,23 +150,3 @@ def _returned(returned: Returned, builder: Builder, stands_for: dict[Value, Valu
     if returned.kind == "tensor":
         return Output("tensor", value, None)
     raise NotFusible("several results")
-
-
-def _renamed(arg: Argument, names: dict[Value, Value]) -> Argument:
-    match arg:
-        case Value():
-            return names.get(arg, arg)
-        case Items(items=items):
-            return Items(tuple(_renamed(item, names) for item in items))
-        case _:
-            return arg
-
-
-def _values(arg: Argument) -> tuple[Value, ...]:
-    match arg:
-        case Value():
-            return (arg,)
-        case Items(items=items):
-            return tuple(value for item in items for value in _values(item))
-        case _:
-            return ()

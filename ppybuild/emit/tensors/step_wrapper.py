@@ -150,12 +150,13 @@ class _Wrapper:
             for given in step.graph.inputs
         ]
         real = REALS[step.plan.program.dtype]
+        kinds = {output.kind for output in step.outputs}
         batches = self._batched()
         batch = f"{batches[0]}.size(0)" if batches else "1"
         return [
             f"    const int64_t batch = {batch};",
             "    const bool first = verdict.untried();",
-            f"    {real} number = 0;",
+            *([f"    {real} number = 0;"] if "number" in kinds else []),
             f"    std::array<at::Tensor, {max(len(step.outputs), 1)}> made;",
             "    try {",
             *(

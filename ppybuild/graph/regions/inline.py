@@ -230,7 +230,7 @@ def is_generator(node: ast.FunctionDef) -> bool:
     return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
 
 
-_MARKS: Mapping[str, bool] = {"ppy.pure": False, "torch.no_grad": True}
+_MARKS: Mapping[str, bool] = {"ppy.pure": False, "ppy.export": False, "torch.no_grad": True}
 """Decorators that a region looks through, and whether they turn gradients off."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from ppybuild.graph.program import Facts
@@ -103,8 +103,30 @@ class Seeds:
                 if isinstance(found, Several) and index < len(found.items):
                     return found.items[index]
                 return self._seed(node)
+            case ast.Subscript(value=owner, slice=chosen) if self._takes_rows(chosen):
+                return self._rows(self._value(owner, site, pending), node)
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="index_select"), args=[ast.Constant(0), _]
+            ):
+                return self._rows(self._value(owner, site, pending), node)
             case _:
                 return self._seed(node)
+
+    def _takes_rows(self, chosen: ast.expr) -> bool:
+        """Whether an index leaves all dimensions and changes the first one's size."""
+        if isinstance(chosen, ast.Slice):
+            return True
+        found = self._facts.types.get(chosen)
+        return isinstance(found, Tensor) and found.shape is not None and len(found.shape) == 1
+
+    def _rows(self, owner: Found, node: ast.expr) -> Seed | None:
+        known = self._seed(node)
+        if known is not None and known.type.shape is not None:
+            return known
+        if not isinstance(owner, Seed) or not owner.type.shape:
+            return known
+        shape = (UNKNOWN_SIZE, *owner.type.shape[1:])
+        return Seed(replace(owner.type, shape=shape, parameter=False))
 
     def _display(
         self, items: list[ast.expr], site: _Site, pending: frozenset[str]
@@ -195,27 +217,30 @@ def _of_type(type: Type | None) -> Seed | None:
 
 
 def _joined(left: Found, right: Found) -> Found:
+    """What fits both calls; one of which nothing is known says nothing against the other."""
     match left, right:
         case Seed(), Seed():
             return Seed(_join(left.type, right.type), left.grows or right.grows)
         case Several(items=one), Several(items=two) if len(one) == len(two):
             pairs = (_joined(a, b) for a, b in zip(one, two, strict=True))
             return Several(tuple(f if isinstance(f, Seed) else None for f in pairs))
+        case None, _:
+            return right
+        case _, None:
+            return left
         case _:
             return None
 
 
 def _join(left: Tensor, right: Tensor) -> Tensor:
-    shape = None
-    if (
-        left.shape is not None
-        and right.shape is not None
-        and len(left.shape) == len(right.shape)
-    ):
-        shape = tuple(
-            a if a == b else UNKNOWN_SIZE for a, b in zip(left.shape, right.shape, strict=True)
-        )
-    return Tensor(left.dtype if left.dtype == right.dtype else None, shape)
+    one, two = left.shape, right.shape
+    if one is None or two is None:
+        shape = one if two is None else two
+    elif len(one) == len(two):
+        shape = tuple(a if a == b else UNKNOWN_SIZE for a, b in zip(one, two, strict=True))
+    else:
+        shape = None
+    return Tensor(left.dtype if right.dtype in (None, left.dtype) else right.dtype, shape)
 
 
 def is_sequence(type: Type) -> bool:

@@ -25,7 +25,7 @@ from ppybuild.graph.regions.inline import (
     is_generator,
     no_grad_decorated,
 )
-from ppybuild.graph.regions.records import Call, Input, InputKind, Step
+from ppybuild.graph.regions.records import Call, Input, InputKind, Step, Unpack
 from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence, seed_of
 from ppybuild.graph.regions.trace import Trace
 from ppybuild.graph.regions.values import (
@@ -117,6 +117,13 @@ class StepTrace(Trace):
     spent: set[int] = field(default_factory=set)
     """Values whose graph a backward pass has used up."""
     order: list[Step | Backward] = field(default_factory=list)
+    taken: int = 0
+    """How many of `steps` are in `order`."""
+
+    def in_order(self) -> list[Step | Backward]:
+        self.order += self.steps[self.taken :]
+        self.taken = len(self.steps)
+        return self.order
 
     def now(self, value: int) -> int:
         return self.current.get(value, value)
@@ -242,7 +249,7 @@ class StepBody(ProgramBody):
         line, column = self._where(node)
         backward = Backward(loss.payload, tuple(gradients), line, column)
         step.backwards.append(backward)
-        step.order.append(backward)
+        step.in_order().append(backward)
         before_recording, step.recording = step.recording, False
         for _, held, found in sums:
             # The engine adds into the tensor that is there.
@@ -259,13 +266,9 @@ class StepBody(ProgramBody):
     def _behind(self, value: int) -> set[int]:
         """What a value was computed from while gradients were on."""
         behind = {value}
-        for done in reversed(self.step.order):
-            if (
-                isinstance(done, Call)
-                and done.operator.name != "detach"
-                and behind & set(done.results)
-            ):
-                behind |= {number for given in done.arguments for number in _numbers(given)}
+        for done in reversed(self.step.in_order()):
+            if behind & set(_results(done)):
+                behind |= _sources(done)
         return behind
 
     # Operators
@@ -292,10 +295,7 @@ class StepBody(ProgramBody):
     def _called(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
         """Note a call on what its arguments hold now."""
         actual = tuple(_replaced(given, self.step.current) for given in arguments)
-        count = len(self.trace.steps)
-        result = super()._noted(found, actual, node)
-        self.step.order += self.trace.steps[count:]
-        return result
+        return super()._noted(found, actual, node)
 
     def _in_place(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
         step = self.step
@@ -344,6 +344,21 @@ def _givens(value: Symbol) -> tuple[Given, ...]:
 def _numbers(given: Given) -> set[int]:
     own = {given.payload} if isinstance(given.payload, int) else set()
     return own.union(*(_numbers(item) for item in given.items))
+
+
+def _results(done: Step | Backward) -> tuple[int, ...]:
+    return done.results if isinstance(done, Call | Unpack) else ()
+
+
+def _sources(done: Step | Backward) -> set[int]:
+    """The values through which gradients reach the step's results."""
+    match done:
+        case Unpack(many=many):
+            return {many}
+        case Call() if done.operator.name != "detach":
+            return {number for given in done.arguments for number in _numbers(given)}
+        case _:
+            return set()
 
 
 def _replaced(given: Given, current: dict[int, int]) -> Given:
@@ -424,7 +439,7 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         len(parameters),
         tuple(trace.inputs),
         tuple(sorted(trace.lengths.items())),
-        tuple(_only(done, trained) for done in trace.order),
+        tuple(_only(done, trained) for done in trace.in_order()),
         tuple(_leaf(trace, leaf) for leaf in sorted(trained)),
         _returned(trace, returned, trained, node),
         tuple(sorted(trace.names.items())),
@@ -494,7 +509,7 @@ def _owns_memory(trace: StepTrace, value: int) -> bool:
     """Whether it is `detach` of a tensor that an operator made, and nothing else keeps."""
     makers = {
         number: done
-        for done in trace.order
+        for done in trace.in_order()
         if isinstance(done, Call)
         for number in done.results
     }
@@ -508,9 +523,7 @@ def _owns_memory(trace: StepTrace, value: int) -> bool:
 def _grown(trace: StepTrace, value: int, trained: set[int]) -> bool:
     """Whether the value requires a gradient."""
     grown = set(trained)
-    for done in trace.order:
-        if not isinstance(done, Call) or done.operator.name == "detach":
-            continue
-        if grown & {number for given in done.arguments for number in _numbers(given)}:
-            grown |= set(done.results)
+    for done in trace.in_order():
+        if grown & _sources(done):
+            grown |= set(_results(done))
     return value in grown

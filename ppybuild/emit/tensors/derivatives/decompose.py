@@ -220,15 +220,13 @@ def _repeated(n: Call, index: int, count: int) -> Argument:
     return Items(items * count if len(items) == 1 else items)
 
 
-def _unbiased(op: str, dims: int | None) -> Composition:
-    """var and std in their older form, with a flag for the correction."""
+def _unbiased(op: str) -> Composition:
+    """var and std of everything in their older form, with a flag for the correction."""
+    return lambda b, n: b.call(op, n[0], None, int(n.flag(1)), False)
 
-    def rule(b: Builder, n: Call) -> Value:
-        if dims is None:
-            return b.call(op, n[0], None, int(n.flag(1)), False)
-        return b.call(op, n[0], n[1], int(n.flag(2)), n[3])
 
-    return rule
+def _unbiased_along(op: str) -> Composition:
+    return lambda b, n: b.call(op, n[0], n[1], int(n.flag(2)), n[3])
 
 
 def _norm(b: Builder, n: Call) -> Value:
@@ -245,13 +243,6 @@ def _flatten(b: Builder, n: Call) -> Value:
     if start == end:
         return b.call("alias", source)
     return b.reshape(source, [*sizes[:start], -1, *sizes[end + 1 :]])
-
-
-def _like_other(op: str, *more: object) -> Composition:
-    def rule(b: Builder, n: Call) -> Value:
-        return b.call(op, n[0], b.sizes(n.value(1)), *([False] if op == "expand" else []))
-
-    return rule
 
 
 def _transposed(b: Builder, n: Call) -> Value:
@@ -297,14 +288,14 @@ COMPOSITIONS: Mapping[str, Composition] = {
     ),
     "relu6": lambda b, n: b.call("hardtanh", n[0], 0, 6),
     "square": lambda b, n: b.power(n.value(0), 2),
-    "var": _unbiased("var.correction", None),
-    "var.dim": _unbiased("var.correction", 1),
-    "std": _unbiased("std.correction", None),
-    "std.dim": _unbiased("std.correction", 1),
+    "var": _unbiased("var.correction"),
+    "var.dim": _unbiased_along("var.correction"),
+    "std": _unbiased("std.correction"),
+    "std.dim": _unbiased_along("std.correction"),
     "norm.Scalar": _norm,
     "flatten.using_ints": _flatten,
-    "view_as": _like_other("view"),
-    "expand_as": _like_other("expand"),
+    "view_as": lambda b, n: b.call("view", n[0], b.sizes(n.value(1))),
+    "expand_as": lambda b, n: b.expand(n.value(0), b.sizes(n.value(1))),
     "numpy_T": _transposed,
     "mT": lambda b, n: b.transpose(n.value(0), -2, -1),
     "narrow": lambda b, n: b.call("slice.Tensor", n[0], n[1], n[2], _end(n), 1),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ppybuild.emit.tensors.derivatives.builder import Builder
 from ppybuild.emit.tensors.derivatives.call import Call
+from ppybuild.emit.tensors.derivatives.decompose import MEAN
 from ppybuild.emit.tensors.derivatives.pointwise import Rule, Rules
 from ppybuild.emit.tensors.ir import Value
-
-MEAN = 1
-"""The enumerator of reduction="mean"."""
 
 
 def _symmetric(op: str, own: int, *more: int) -> Rule:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ppybuild.emit.tensors.derivatives.builder import Builder, NotDifferentiable
 from ppybuild.emit.tensors.derivatives.call import Call
 from ppybuild.emit.tensors.derivatives.pointwise import Rules
@@ -99,10 +97,6 @@ def _whole(arg: object) -> int:
     raise NotDifferentiable("a roll by a number that is not known")
 
 
-Gradients = Mapping[Value, Value]
-"""Gradient by argument; a value that stands twice among the arguments gets their sum."""
-
-
 def joined(
     b: Builder, g: Value, n: Call, wanted: frozenset[Value]
 ) -> list[tuple[Value, Value]]:
@@ -137,17 +131,16 @@ def stacked(
 
 
 def unsplit(b: Builder, gradients: tuple[Value | None, ...], n: Call) -> Value:
-    """split: the parts' gradients joined, zero where a part was not used."""
-    parts = [
-        g if g is not None else b.zeros_like(out)
-        for g, out in zip(gradients, n.outs, strict=True)
-    ]
-    return b.call("cat", parts, n[2])
+    return b.call("cat", _or_zeros(b, gradients, n), n[2])
 
 
 def unbound(b: Builder, gradients: tuple[Value | None, ...], n: Call) -> Value:
-    parts = [
+    return b.call("stack", _or_zeros(b, gradients, n), n[1])
+
+
+def _or_zeros(b: Builder, gradients: tuple[Value | None, ...], n: Call) -> list[Value]:
+    """The parts' gradients, zero where a part was not used."""
+    return [
         g if g is not None else b.zeros_like(out)
         for g, out in zip(gradients, n.outs, strict=True)
     ]
-    return b.call("stack", parts, n[1])

@@ -7,6 +7,7 @@ Operations are numbered in an order in which they may run.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -21,6 +22,11 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Weight:
     shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many numbers it has."""
+        return math.prod(self.shape)
 
 
 Space = Row | Weight
@@ -50,7 +56,7 @@ class Count:
 @final
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A row of `vector_math.ELEMENTS`, applied element by element with broadcasting."""
+    """A row of `elements.ELEMENTS`, applied element by element with broadcasting."""
 
     name: str
     operands: tuple[Operand, ...]

@@ -156,10 +156,7 @@ class Lowering:
     def _count(self, value: int) -> int:
         space = self.spaces[value]
         assert isinstance(space, Weight)
-        total = 1
-        for size in space.shape:
-            total *= size
-        return total
+        return space.count
 
     def _in_row(self, operand: Bound, shape: Shape, width: int) -> Operand:
         value = operand.value

@@ -105,11 +105,9 @@ def _check_weights(program: Program) -> None:
         if isinstance(operation, Product):
             space = program.spaces[operation.weight]
             assert isinstance(space, Weight)
-            count = 1
-            for extent in space.shape:
-                count *= extent
-            if count * size > CACHE_BYTES:
-                raise NotFusible(f"a product with a weight of {count * size >> 10} KiB")
+            taken = space.count * size
+            if taken > CACHE_BYTES:
+                raise NotFusible(f"a product with a weight of {taken >> 10} KiB")
 
 
 def _check_stack(program: Program, stages: tuple[tuple[Step, ...], ...]) -> None:

@@ -262,8 +262,6 @@ class _File:
 
     def _needs_copy(self, index: int, load: int) -> bool:
         """Whether something other than the left side of a product reads the input."""
-        if not isinstance(self.program.operations[load], Load):
-            return False
         operation = self.program.operations[load]
         assert isinstance(operation, Load)
         if operation.kind != "real":
@@ -326,7 +324,7 @@ class _File:
             if isinstance(step, Loop):
                 lines += emit_loop(context, step)
             else:
-                lines += self._multiply(step.operation, stage, places, weights, sums)
+                lines += self._multiply(step.operation, stage, places, sums)
         if self._last(index):
             for place, output in enumerate(self.program.outputs):
                 if self._is_row(output.value):
@@ -360,7 +358,6 @@ class _File:
         i: int,
         stage: _Stage,
         places: dict[int, Place],
-        weights: dict[int, str],
         sums: dict[int, str],
     ) -> list[str]:
         operation = self.program.operations[i]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.emit.tensors.fused.elements import ELEMENTS
-from ppybuild.emit.tensors.fused.ir import Along, Element, Operand, Over, Program, Row, Weight
+from ppybuild.emit.tensors.fused.ir import Along, Element, Operand, Over, Program, Row
 from ppybuild.emit.tensors.fused.plan import Loop
 from ppybuild.emit.tensors.fused.target import Vectors
 
@@ -76,7 +76,7 @@ class _Printer:
         space = self.c.program.spaces[value]
         if isinstance(space, Row):
             return "wide" if space.width > 1 else "narrow"
-        return "vector" if _count(space) > 1 else "number"
+        return "vector" if space.count > 1 else "number"
 
     def _spell(self, value: Operand) -> str:
         if isinstance(value, float):
@@ -199,9 +199,7 @@ class _Printer:
         """Column by column: column sums and biases stay in registers."""
         over = self._reductions()[1]
         lines = ["{", *_indent(self._numbers())]
-        lines.append(
-            f"    for (int64_t j = 0; j < {self.columns * self.lanes}; j += PPY_LANES) {{"
-        )
+        lines.append(f"    {self._columns_loop()}")
         head = self._column_loads() + [f"ppy_vec s{i} = {{0}};" for i in over]
         lines += _indent([*head, "for (int64_t t = 0; t < rows; t++) {"], 2)
         lines += _indent(self._narrow_loads() + self._body("s{}"), 3)
@@ -239,13 +237,6 @@ class _Printer:
             lines += _indent([self._flush(i, f"s{i}[j / PPY_LANES]") for i in over], 2)
             lines.append("    }")
         return [*lines, "}"]
-
-
-def _count(space: Weight) -> int:
-    total = 1
-    for size in space.shape:
-        total *= size
-    return total
 
 
 def _indent(lines: list[str], depth: int = 1) -> list[str]:

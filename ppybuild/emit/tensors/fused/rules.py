@@ -170,10 +170,18 @@ def _same(low: Lowering, node: Node) -> tuple[Bound, ...]:
     return (low.tensor(node.args[0]),)
 
 
+def _cast(low: Lowering, node: Node) -> tuple[Bound, ...]:
+    """Truth is 1 or 0 here, so that only a cast to bool computes something."""
+    source = low.tensor(node.args[0])
+    kind = low.types.get(node.results[0])
+    to_truth = kind is not None and kind.dtype == "bool"
+    return (low.element("ne", source, 0) if to_truth else source,)
+
+
 def _reshape(low: Lowering, node: Node) -> tuple[Bound, ...]:
     """Only size-one dimensions may come and go in what has the batch."""
     source = low.tensor(node.args[0])
-    shape = _wanted(low, node, source)
+    shape = _wanted(low, node)
     core = [s for s in source.shape if s != 1], [s for s in shape if s != 1]
     if source.transposed and source.shape != shape:
         raise NotFusible("a reshape of a transposed matrix")
@@ -185,7 +193,7 @@ def _reshape(low: Lowering, node: Node) -> tuple[Bound, ...]:
     return (Bound(source.value, shape, source.transposed),)
 
 
-def _wanted(low: Lowering, node: Node, source: Bound) -> Shape:
+def _wanted(low: Lowering, node: Node) -> Shape:
     """The shape that the node's result has, with -1 and symbols filled in."""
     known = low.types.get(node.results[0])
     if known is not None and known.shape is not None:
@@ -196,7 +204,7 @@ def _wanted(low: Lowering, node: Node, source: Bound) -> Shape:
 
 def _expand(low: Lowering, node: Node) -> tuple[Bound, ...]:
     source = low.tensor(node.args[0])
-    wanted = _wanted(low, node, source)
+    wanted = _wanted(low, node)
     if source.transposed and source.shape != wanted:
         raise NotFusible("an expanded transposed matrix")
     return (_expanded(low, source, wanted),)
@@ -284,6 +292,6 @@ RULES: Mapping[str, Rule] = {
     "detach": _same,
     "clone": _same,
     "contiguous": _same,
-    "to.dtype": _same,
-    "_to_copy": _same,
+    "to.dtype": _cast,
+    "_to_copy": _cast,
 }

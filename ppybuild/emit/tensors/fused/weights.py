@@ -26,10 +26,7 @@ from ppybuild.emit.tensors.fused.target import Vectors
 def count_of(program: Program, i: int) -> int:
     space = program.spaces[i]
     assert isinstance(space, Weight)
-    total = 1
-    for size in space.shape:
-        total *= size
-    return total
+    return space.count
 
 
 @final

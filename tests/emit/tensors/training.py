@@ -1,0 +1,124 @@
+"""Run a small program twice, as Python and with its regions native, and compare."""
+
+from __future__ import annotations
+
+import sys
+import types
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ppybuild.emit.driver import emit
+from ppybuild.emit.emission import Emission
+from ppybuild.emit.names import mangle
+from ppybuild.graph.analyse import analyse
+from ppybuild.graph.load import read_sources
+from tests.emit.tensors.building import compile_extension
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What `main` of the program's last module gave, each way."""
+
+    python: Any
+    native: Any
+    emission: Emission
+    warnings: tuple[str, ...]
+
+    @property
+    def regions(self) -> set[str]:
+        return {
+            name for name, (place, _) in self.emission.bindings.items() if place == "regions"
+        }
+
+    @property
+    def fused(self) -> set[str]:
+        """Functions with a kernel of their own."""
+        return {
+            str(source.path).removesuffix(".fused.c")
+            for extension in self.emission.extensions
+            for source in extension.sources
+            if source.path.name.endswith(".fused.c")
+        }
+
+
+def train(folder: Path, sources: Mapping[str, str], numerics: Any = "fused") -> Trained:
+    """Run `main()` of the last module of `sources`, which maps module names to texts."""
+    place = folder / "source"
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in sources.items():
+        (place / f"{name}.py").write_text(text, "utf-8")
+    facts = analyse(read_sources([place]))
+    emission = emit(facts, tuple(facts.program.modules), numerics=numerics)
+    python = _run(sources, {})
+    stand_ins: dict[str, Any] = {}
+    for extension in emission.extensions:
+        if extension.name == "regions":
+            loaded = compile_extension(folder / "native", extension)
+            for name, (where, _) in emission.bindings.items():
+                if where == "regions":
+                    stand_ins[name] = getattr(loaded, mangle(name))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        native = _run(sources, stand_ins)
+    told = tuple(str(warning.message) for warning in heard)
+    return Trained(python, native, emission, told)
+
+
+def _run(sources: Mapping[str, str], stand_ins: Mapping[str, Any]) -> Any:
+    modules = {}
+    try:
+        for name, text in sources.items():
+            module = types.ModuleType(name)
+            modules[name] = sys.modules[name] = module
+            exec(compile(_decorated(text, name, stand_ins), name, "exec"), vars(module))
+        torch.manual_seed(0)
+        return list(modules.values())[-1].main()
+    finally:
+        for name in modules:
+            sys.modules.pop(name, None)
+
+
+def _decorated(text: str, module: str, stand_ins: Mapping[str, Any]) -> Any:
+    """The module with each native function replaced as soon as its `def` has run."""
+    import ast
+
+    tree = ast.parse(text)
+
+    class Replace(ast.NodeTransformer):
+        def __init__(self) -> None:
+            self.inside = [module]
+
+        def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+            self.inside.append(node.name)
+            self.generic_visit(node)
+            self.inside.pop()
+            return node
+
+        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+            name = ".".join((*self.inside, node.name))
+            if name in stand_ins:
+                sys.modules[module].__dict__.setdefault("_native", {})[name] = stand_ins[name]
+                mark = ast.parse(f"_native[{name!r}]", mode="eval").body
+                node.decorator_list.append(mark)
+            return node
+
+    return ast.fix_missing_locations(Replace().visit(tree))
+
+
+def assert_close(found: Any, wanted: Any) -> None:
+    """Nested lists of numbers and tensors, within the tolerance of single precision sums."""
+    if isinstance(wanted, torch.Tensor):
+        torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+    elif isinstance(wanted, float):
+        assert abs(found - wanted) <= 2e-5 * max(1.0, abs(wanted)), (found, wanted)
+    elif isinstance(wanted, list | tuple):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_close(one, other)
+    else:
+        assert found == wanted

@@ -271,6 +271,14 @@ CODES: dict[str, Code] = {
         "[entry.train]\ndata = ['weight/*.pt']",
         "Correct the pattern, which is relative to `ppy.toml`, or remove it.",
     ),
+    "E2111": Code(
+        "error",
+        "function cannot be exported",
+        "A function that `package --library` should offer to C is not native, is not a "
+        "function of a module, or shares its name with another.",
+        "@ppy.export\ndef show(x: float) -> None:\n    print(x)",
+        "Change what the message names, or export another function.",
+    ),
     # E4: the machine, its toolchain, and the run of it.
     "E4001": Code(
         "error",

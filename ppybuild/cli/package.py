@@ -28,6 +28,7 @@ What is written goes into `dist` beside the manifest, unless --output says other
 \b
   ppybuild package train
   ppybuild package train --format onefile --output ./train
+  ppybuild package train --library     a C library of what is marked `ppy.export`
 """
 
 FORMATS = ("dir", "onefile")
@@ -39,9 +40,12 @@ FORMATS = ("dir", "onefile")
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    default="dir",
-    show_default=True,
-    help="What to make.",
+    help="What to make.  [default: dir]",
+)
+@click.option(
+    "--library",
+    is_flag=True,
+    help="Make a shared library of the exported functions, for C and for Python.",
 )
 @click.option(
     "--output",
@@ -56,7 +60,8 @@ FORMATS = ("dir", "onefile")
 @manifest_option
 def command(
     entry: str,
-    form: str,
+    form: str | None,
+    library: bool,
     output: str | None,
     force: bool,
     device: str | None,
@@ -66,20 +71,38 @@ def command(
 ) -> None:
     """As `_HELP` says."""
     from ppybuild.cli.progress import Progress
-    from ppybuild.targets.package.package import package
+    from ppybuild.targets.package.package import package, package_library
 
+    if library and form is not None:
+        raise click.UsageError("--library is a format of its own: leave --format out")
     manifest = load_manifest(manifest_path)
+    device = device or manifest.build.device
+    options = make_options(jobs, None, verbose)
     progress = Progress()
     try:
-        made = package(
-            manifest,
-            entry,
-            device or manifest.build.device,
-            form,
-            output,
-            force=force,
-            options=make_options(jobs, None, verbose),
-            report=progress,
+        made = (
+            (
+                package_library(
+                    manifest,
+                    entry,
+                    device,
+                    output,
+                    force=force,
+                    options=options,
+                    report=progress,
+                ),
+            )
+            if library
+            else package(
+                manifest,
+                entry,
+                device,
+                form or "dir",
+                output,
+                force=force,
+                options=options,
+                report=progress,
+            )
         )
     finally:
         progress.close()

@@ -28,7 +28,12 @@ Its standard input, signals and exit status are its own.
 \b
   ppybuild run train
   ppybuild run train -- --epochs 10
+  ppybuild run train --nproc 2     as `torchrun --nproc-per-node 2` starts it
 """
+
+
+_STARTER = ("-m", "torch.distributed.run", "--standalone")
+"""What `torchrun` runs; alone, so that two runs on one machine do not meet."""
 
 
 @click.command("run", cls=Command, help=_HELP, short_help="Build an entry, then run it.")
@@ -38,6 +43,12 @@ Its standard input, signals and exit status are its own.
 @jobs_option
 @numerics_option
 @verbose_option
+@click.option(
+    "--nproc",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Start N processes of torch.distributed on this machine, which share the build.",
+)
 @manifest_option
 def command(
     entry: str,
@@ -46,13 +57,19 @@ def command(
     jobs: int | None,
     numerics: Literal["fused", "exact"] | None,
     verbose: bool,
+    nproc: int | None,
     manifest_path: Path | None,
 ) -> None:
     """As `_HELP` says."""
+    if nproc is not None:
+        from ppybuild.targets.toolchain import need_torch
+
+        need_torch()
     manifest = load_manifest(manifest_path)
     options = make_options(jobs, numerics, verbose)
     (result,) = build_entries(manifest, (entry,), device, options)
     sys.stdout.flush()
     sys.stderr.flush()
+    starter = [] if nproc is None else [*_STARTER, f"--nproc-per-node={nproc}"]
     # In place of this process, so that signals and the terminal are the program's.
-    os.execv(sys.executable, [sys.executable, str(result.start), *args])
+    os.execv(sys.executable, [sys.executable, *starter, str(result.start), *args])

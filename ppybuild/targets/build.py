@@ -165,7 +165,7 @@ def _build_locked(
             break
         for name in stale:
             report.stale(name, reasons[name])
-        program, facts = _analyse(manifest, stale)
+        program, facts = analyse_entries(manifest, stale)
         diagnostics = {*program.diagnostics, *facts.diagnostics}
         for name in stale:
             job = _Job(manifest, name, device, options, report, lock)
@@ -181,7 +181,7 @@ def _build_locked(
     return tuple(results.values())
 
 
-def _analyse(manifest: Manifest, names: Sequence[str]) -> tuple[Program, Facts]:
+def analyse_entries(manifest: Manifest, names: Sequence[str]) -> tuple[Program, Facts]:
     """Read and analyse the whole program, once for all entries."""
     from ppybuild.graph.analyse import analyse
     from ppybuild.graph.load import load
@@ -269,7 +269,7 @@ class _Job:
         extensions: dict[str, Path] = {}
         toolchain = None
         if emission.extensions:
-            toolchain = self.toolchain(emission)
+            toolchain = need_toolchain(self.manifest, self.device, emission)
             extensions = self.compile(emission, toolchain)
         contents = Contents(
             entry=self.entry,
@@ -307,28 +307,29 @@ class _Job:
             hold=(self.lock,),
         )
 
-    def toolchain(self, emission: Emission) -> Toolchain:
-        """Everything that compiling it needs, or a `Failure` that says what is missing."""
-        from ppybuild.targets.scons import Toolchain
-        from ppybuild.targets.toolchain import (
-            need_compiler,
-            need_python_headers,
-            need_scons,
-            need_torch,
-        )
 
-        need_scons()
-        paths = [source.path for one in emission.extensions for source in one.sources]
-        uses_cxx = any(path.suffix == ".cpp" for path in paths)
-        uses_torch = any(one.uses_torch for one in emission.extensions)
-        compiler = need_compiler("C")
-        cache = self.manifest.build.cache or folder.own_cache(self.manifest.build.dir)
-        cache.mkdir(parents=True, exist_ok=True)
-        return Toolchain(
-            c=compiler,
-            cxx=need_compiler("C++") if uses_cxx else None,
-            python_include=need_python_headers(),
-            torch=need_torch() if uses_torch else None,
-            instructions=need_device(self.device)(self.manifest, compiler),
-            cache=cache,
-        )
+def need_toolchain(manifest: Manifest, device: str, emission: Emission) -> Toolchain:
+    """Everything that compiling it needs, or a `Failure` that says what is missing."""
+    from ppybuild.targets.scons import Toolchain
+    from ppybuild.targets.toolchain import (
+        need_compiler,
+        need_python_headers,
+        need_scons,
+        need_torch,
+    )
+
+    need_scons()
+    paths = [source.path for one in emission.extensions for source in one.sources]
+    uses_cxx = any(path.suffix == ".cpp" for path in paths)
+    uses_torch = any(one.uses_torch for one in emission.extensions)
+    compiler = need_compiler("C")
+    cache = manifest.build.cache or folder.own_cache(manifest.build.dir)
+    cache.mkdir(parents=True, exist_ok=True)
+    return Toolchain(
+        c=compiler,
+        cxx=need_compiler("C++") if uses_cxx else None,
+        python_include=need_python_headers(),
+        torch=need_torch() if uses_torch else None,
+        instructions=need_device(device)(manifest, compiler),
+        cache=cache,
+    )

@@ -136,7 +136,7 @@ def find_torch() -> Torch | None:
 def need_torch() -> Torch:
     torch = find_torch()
     if torch is None:
-        message = "torch is not installed, and the program has tensor regions"
+        message = "torch is not installed, and this needs it"
         raise Failure(Diagnostic("E4004", message, help=CODES["E4004"].fix), status=2)
     return torch
 

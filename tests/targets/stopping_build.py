@@ -32,7 +32,7 @@ def main(folder: Path, module: str, function: str) -> None:
     fake.__dict__["emit_entry"] = lambda *_: emission(extension())
     sys.modules[fake.__name__] = fake
     facts: Any = types.SimpleNamespace(diagnostics=())
-    building._analyse = lambda manifest, _: (read(manifest), facts)
+    building.analyse_entries = lambda manifest, _: (read(manifest), facts)
     if function != "-":
         owner: Any = importlib.import_module(module)
         *path, last = function.split(".")

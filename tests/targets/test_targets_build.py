@@ -74,7 +74,7 @@ def emits(monkeypatch: pytest.MonkeyPatch) -> Emit:
         building._check_entries(manifest, program, names)
         return program, types.SimpleNamespace(diagnostics=())
 
-    monkeypatch.setattr(building, "_analyse", analyse)
+    monkeypatch.setattr(building, "analyse_entries", analyse)
 
     def use(emitted: Emission) -> None:
         now[0] = emitted
@@ -381,7 +381,7 @@ def test_a_source_saved_during_the_build_is_in_the_bundle(
 ) -> None:
     manifest = project(tmp_path, MAIN)
     emits(emission())
-    analyse = building._analyse
+    analyse = building.analyse_entries
     saves = iter(["print('saved')\n"])
 
     def saving(*args: Any) -> Any:
@@ -391,7 +391,7 @@ def test_a_source_saved_during_the_build_is_in_the_bundle(
             break
         return found
 
-    monkeypatch.setattr(building, "_analyse", saving)
+    monkeypatch.setattr(building, "analyse_entries", saving)
     told, (result,) = make(manifest)
     assert told.reasons == ["main: not built yet", "main: changed (main.py)"]
     assert start(result) == "saved"

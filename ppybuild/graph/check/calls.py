@@ -17,8 +17,9 @@ from ppybuild.graph.types import Class, Instance, Method, Module, Tensor, Type, 
 from ppybuild.graph.types import Function as FunctionType
 
 TRANSPARENT = frozenset(
-    {"staticmethod", "classmethod", "pure", "no_grad", "inference_mode", "lru_cache", "cache"}
-)
+    {"staticmethod", "classmethod", "pure", "export", "no_grad", "inference_mode", "lru_cache",
+     "cache"}
+)  # fmt: skip
 """Decorators after which a function takes what its definition says."""
 BUILT_IN = ("builtins.", "math.", "cmath.", "time.", "torch.", "itertools.", "operator.")
 """Modules written in C, whose functions refuse other types than they declare."""

@@ -107,7 +107,7 @@ READ_ONLY = frozenset(
 """Uses that a `Sequence` or `Mapping` allows, and after which it is what it was."""
 
 TRANSPARENT = frozenset(
-    {"pure", "staticmethod", "classmethod", "property", "setter", "getter", "deleter",
+    {"pure", "export", "staticmethod", "classmethod", "property", "setter", "getter", "deleter",
      "abstractmethod", "override", "final", "no_grad", "inference_mode", "cached_property"}
 )  # fmt: skip
 """Decorators that call the function as its callers do, or only mark it."""

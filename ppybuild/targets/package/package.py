@@ -11,10 +11,12 @@ from pathlib import Path
 from ppybuild.manifest import Manifest
 from ppybuild.targets import folder as build_folder
 from ppybuild.targets.build import Options, build, choose_entries
+from ppybuild.targets.devices import need_device
 from ppybuild.targets.faults import machine_faults
 from ppybuild.targets.lock import locked
 from ppybuild.targets.package.folder import names as folder_names
 from ppybuild.targets.package.folder import write_folder
+from ppybuild.targets.package.library import write_library
 from ppybuild.targets.package.onefile import write_onefile
 from ppybuild.targets.package.output import refuse_existing, staged
 from ppybuild.targets.report import Report
@@ -91,7 +93,7 @@ def package(
     (entry,) = choose_entries(manifest, (entry,))
     row = FORMATS[form]
     job = Job(manifest, entry, device)
-    folder, names = _places(job, row, output)
+    folder, names = _places(row.names(job), manifest, output, row.is_file)
     with machine_faults(folder):
         refuse_existing(folder, names, force)
         (result,) = build(manifest, (entry,), device, options, report)
@@ -103,13 +105,42 @@ def package(
     return tuple(Made(folder / name, size(folder / name)) for name in names)
 
 
-def _places(job: Job, row: Format, output: str | None) -> tuple[Path, Sequence[str]]:
+def package_library(
+    manifest: Manifest,
+    entry: str,
+    device: str,
+    output: str | None,
+    *,
+    force: bool,
+    options: Options,
+    report: Report,
+) -> Made:
+    """Write the library of the functions that the entry exports; as `package` otherwise."""
+    (entry,) = choose_entries(manifest, (entry,))
+    need_device(device)
+    name = f"{Job(manifest, entry, device).stem}-library"
+    folder, names = _places((name,), manifest, output, is_file=False)
+    with machine_faults(folder):
+        refuse_existing(folder, names, force)
+        build_folder.create(manifest.build.dir)
+        with (
+            staged(folder, names, force) as stage,
+            locked(build_folder.marker(manifest.build.dir), report.waiting) as lock,
+        ):
+            write_library(
+                manifest, entry, device, stage / name, options=options, report=report, lock=lock
+            )
+    return Made(folder / name, size(folder / name))
+
+
+def _places(
+    names: Sequence[str], manifest: Manifest, output: str | None, is_file: bool
+) -> tuple[Path, Sequence[str]]:
     """The folder that is written into, and the names there."""
-    names = row.names(job)
     if output is None:
-        return job.manifest.root / FOLDER, names
+        return manifest.root / FOLDER, names
     place = Path(os.path.abspath(output))  # noqa: PTH100  `resolve` would follow a link
-    if not row.is_file or place.is_dir() or output.endswith(os.sep):
+    if not is_file or place.is_dir() or output.endswith(os.sep):
         return place, names
     return place.parent, (place.name,)
 

@@ -104,6 +104,8 @@ def _local_names(function: Function) -> frozenset[str]:
     return frozenset(scope.bound | {each.arg for each in every if each})
 
 
+_MARKS = (types.Function("ppy.pure"), types.Function("ppy.export"))
+"""Decorators that give the function itself."""
 _DEEPEST = 120  # parts in parts: the compiler's own recursion has to end
 
 
@@ -124,9 +126,11 @@ def _check_form(facts: Facts, function: Function) -> None:
     if isinstance(node, ast.AsyncFunctionDef):
         raise Stay(node, "an async function")
     for decorator in node.decorator_list:
-        if facts.types.get(decorator) != types.Function("ppy.pure"):
+        if facts.types.get(decorator) not in _MARKS:
             raise Stay(
-                decorator, f"decorator `{ast.unparse(decorator)}`", "only ppy.pure may stay"
+                decorator,
+                f"decorator `{ast.unparse(decorator)}`",
+                "only ppy.pure and ppy.export may stay",
             )
     for each in ast.walk(node):
         match each:

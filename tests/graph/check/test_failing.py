@@ -35,8 +35,6 @@ ELSEWHERE = {
     "E2109": "cli",
     "E2110": "targets",
     "E2111": "targets",
-    "E2110": "targets",
-    "E2111": "targets",
     "E4001": "targets",
     "E4002": "targets",
     "E4003": "targets",

@@ -186,6 +186,43 @@ def compare_training(seed: Path, project: Path) -> tuple[list[Comparison], list[
     return [row], [Goal("train loop, CPython over it", ratio, 1.0, False)]
 
 
+STEPS = {20000: (2.8, 2.5), 2000: (5.0, None), 64: (20.0, 20.0), 1: (25.0, None)}
+"""By batch size: how many times faster than eager PyTorch, and than torch.compile."""
+
+
+def compare_steps() -> tuple[list[Comparison], list[Goal]]:
+    """A training step, and a forward pass without gradients, in every column."""
+    project = copied(PROGRAMS / "steps")
+    compiled = [PYTHON, project / "compiled.py"]
+    columns = run_columns(
+        {
+            "PyTorch": [PYTHON, project / "steps.ppy"],
+            "torch.compile": [*compiled, "forward"],
+            "torch.compile, whole": [*compiled, "whole"],
+            "ppybuild": launcher(project, "steps"),
+        }
+    )
+    names = list(columns)
+    rows, goals = [], []
+    for size, (eager, compile) in STEPS.items():
+        row = pick(columns, f"step, {size} rows", "us", names, 5)
+        rows.append(row)
+        ours = row.columns["ppybuild"].mean
+        limits = {"PyTorch": eager, "torch.compile": compile, "torch.compile, whole": compile}
+        goals += [
+            Goal(f"{row.name}, {name} over it", row.columns[name].mean / ours, limit, False)
+            for name, limit in limits.items()
+            if limit is not None
+        ]
+    forward = pick(columns, "forward, 20000 rows", "us", names[:2] + names[3:], 5)
+    ours = forward.columns["ppybuild"].mean
+    goals += [
+        Goal(f"{forward.name}, {name} over it", forward.columns[name].mean / ours, 1.7, False)
+        for name in names[:2]
+    ]
+    return [*rows, forward], goals
+
+
 def copied(project: Path) -> Path:
     return Path(
         shutil.copytree(project, Path(tempfile.mkdtemp(dir=SCRATCH.name)) / project.name)
@@ -241,6 +278,7 @@ def main() -> None:
     parts = [
         compare_programs(options.seed, project),
         compare_training(options.seed, project),
+        compare_steps(),
         compare_calls(),
         compare_starts(),
         compare_builds(options.seed),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -51,17 +50,18 @@ def emit(
     names = [name for name, found in facts.program.functions.items() if found.module in wanted]
     lowered, stayed = lower(facts, names)
     loops = emit_loops(facts, optimise(lowered), fp)
-    regions, refused = emit_tensors(facts, wanted, frozenset(lowered), numerics)
+    regions, refused, told = emit_tensors(facts, wanted, frozenset(lowered), numerics)
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
     remarks = _one_each(facts, names, bindings, (*refused, *stayed))
-    return Emission(extensions, bindings, tuple(sorted(remarks, key=_place)))
+    return Emission(extensions, bindings, tuple(sorted((*remarks, *told), key=_place)))
 
 
 def emit_tensors(
     facts: Facts, modules: frozenset[str], taken: frozenset[str], numerics: Numerics
-) -> tuple[RegionEmission, tuple[Diagnostic, ...]]:
-    """The extension of tensor regions, without functions that are `taken`."""
+) -> tuple[RegionEmission, tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+    """The extension of tensor regions, without functions that are `taken`; why functions
+    stay in Python; and which numerics each region has."""
     found = discover(facts)
     steps, missed = plan_steps(facts, modules, numerics)
     taken |= {step.region.function for step in steps}
@@ -70,11 +70,11 @@ def emit_tensors(
     steps_by_module = _by_module(facts, modules, steps, lambda step: step.region.function)
     remarks = (*missed, *found.remarks)
     if not by_module and not steps_by_module:
-        return RegionEmission(None, {}, {}), remarks
+        return RegionEmission(None, {}, {}), remarks, ()
     schemas = installed_schemas()
     assert schemas is not None, "regions are discovered by torch's schemas"
     kept = [region for group in by_module.values() for region in group]
-    forwards = plan_forwards(facts, kept) if numerics == "fused" else {}
+    forwards, unfused = plan_forwards(facts, kept) if numerics == "fused" else ({}, {})
     emission = emit_regions(by_module, schemas, steps=steps_by_module, forwards=forwards)
     unspelled = [
         Diagnostic(
@@ -84,7 +84,43 @@ def emit_tensors(
         )
         for name, type in emission.refused.items()
     ]
-    return emission, (*remarks, *unspelled)
+    told = [
+        *(_told_step(facts, step) for group in steps_by_module.values() for step in group),
+        *(
+            _told_region(
+                facts,
+                region,
+                None if region.function in forwards else unfused.get(region.function, ""),
+            )
+            for region in kept
+            if region.function in emission.bindings
+        ),
+    ]
+    return emission, (*remarks, *unspelled), tuple(told)
+
+
+def _told_step(facts: Facts, step: FusedStep) -> Diagnostic:
+    region = step.region
+    inlined = ", ".join(f"`{name}`" for name in region.functions)
+    through = f" through {inlined}" if inlined else ""
+    return Diagnostic(
+        "R3001",
+        f"`{region.function}` is a fused training step{through}: one kernel, within "
+        "torch.testing's tolerances of PyTorch, compared with Python on its first call",
+        _whole(facts, region.function),
+    )
+
+
+def _told_region(facts: Facts, region: Region, unfused: str | None) -> Diagnostic:
+    if unfused is None:
+        numerics = "fused where gradients are off, exact elsewhere"
+    else:
+        numerics = f"exact numerics{unfused}"
+    return Diagnostic(
+        "R3001",
+        f"`{region.function}` is a tensor region: {numerics}",
+        _whole(facts, region.function),
+    )
 
 
 def _by_module(
@@ -101,16 +137,21 @@ def _by_module(
     return by_module
 
 
-def plan_forwards(facts: Facts, regions: Sequence[Region]) -> dict[str, FusedForward]:
-    """The fused forms of regions without a backward pass, where they have one."""
+def plan_forwards(
+    facts: Facts, regions: Sequence[Region]
+) -> tuple[dict[str, FusedForward], dict[str, str]]:
+    """The fused forms of regions without a backward pass, and why others have none."""
     seeds = Seeds(facts)
-    forwards = {}
+    forwards: dict[str, FusedForward] = {}
+    unfused: dict[str, str] = {}
     for region in regions:
         places = {given.place for given in region.inputs}
         found = {place: seeds.of(region.function, place) for place in places}
-        with contextlib.suppress(NotFusible):
+        try:
             forwards[region.function] = plan_forward(region, found)
-    return forwards
+        except NotFusible as missing:
+            unfused[region.function] = f"; the fused form does not hold {missing}"
+    return forwards, unfused
 
 
 def plan_steps(

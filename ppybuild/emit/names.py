@@ -12,9 +12,11 @@ def mangle(name: str) -> str:
     'app_train_main_Zlocals_step__1'
     """
     pieces = []
-    for piece in re.findall(r"\.<locals>\.|[A-Za-z0-9]|.", name):
+    for piece in re.findall(r"\.<locals>\.|_\.(?!<)|[A-Za-z0-9]|.", name):
         if piece == ".<locals>.":
             pieces.append("_Zlocals_")
+        elif piece == "_.":  # `a_.b`, which else would be `a._b`
+            pieces.append("Zd")
         elif piece == ".":
             pieces.append("_")
         elif piece == "_":

@@ -41,6 +41,7 @@ def fingerprint(manifest: Manifest, device: str) -> dict[str, str]:
 def entry_fingerprint(manifest: Manifest, entry: str, device: str) -> dict[str, str]:
     """What only the entry depends on: its options, wherever they were given."""
     said = {
+        "version": manifest.project.version,
         "entry": manifest.entry[entry].model_dump(mode="json"),
         "device": getattr(manifest.device, device).model_dump(mode="json"),
         "roots": [_shown(root, manifest.root) for root in manifest.sources.roots],

@@ -69,6 +69,10 @@ def test_changed_data_are_noticed_and_folders_do_not_matter(tmp_path: Path) -> N
     (tmp_path / "one/w/a.pt").write_text("changed")
     (result,) = build(load(tmp_path / "one/ppy.toml"), (), "cpu", Options(), Silent())
     assert "data files" in result.reason
+    manifest_file = tmp_path / "one/ppy.toml"
+    manifest_file.write_text(f'[project]\nversion = "2.0"\n{manifest_file.read_text()}')
+    (result,) = build(load(manifest_file), (), "cpu", Options(), Silent())
+    assert json.loads((result.bundle / "bundle.json").read_text())["version"] == "2.0"
     remove_tree(tmp_path / "one/w")
     with pytest.raises(Failure):
         build(load(tmp_path / "one/ppy.toml"), (), "cpu", Options(), Silent())

@@ -24,7 +24,7 @@ from ppybuild.emit.emission import Emission, Extension
 from ppybuild.targets import flags
 from ppybuild.targets.cpu import Instructions
 from ppybuild.targets.report import Report
-from ppybuild.targets.toolchain import Compiler, Torch, extension_suffix
+from ppybuild.targets.toolchain import Compiler, Torch, compiler_version, extension_suffix
 
 SOURCES = "gen"
 """The folder of generated sources, in the working folder."""
@@ -50,9 +50,10 @@ class Toolchain:
 
     @property
     def identity(self) -> str:
-        """Differs where the same commands would give other objects."""
+        """Differs where the same commands would give other objects. Runs the C++ compiler."""
+        cxx = compiler_version(self.cxx) if self.cxx else "none"
         torch = self.torch.version if self.torch else "none"
-        return f"{self.instructions.identity}; Python {sys.version}; torch {torch}"
+        return f"{self.instructions.identity}; {cxx}; Python {sys.version}; torch {torch}"
 
 
 def prepare(work: Path, emission: Emission, toolchain: Toolchain) -> None:
@@ -116,7 +117,7 @@ def sconstruct(emission: Emission, toolchain: Toolchain) -> str:
         "# Objects of another toolchain or machine are not these, whatever the commands say.",
         f"TOOLCHAIN = Value({_quoted(toolchain.identity)})",
         "",
-        f"CacheDir({_quoted(str(toolchain.cache))})",
+        f"CacheDir({str(toolchain.cache)!r})",
         "",
         "env = Environment(",
         "    ENV=os.environ,",
@@ -150,7 +151,6 @@ def _extension(extension: Extension, toolchain: Toolchain) -> list[str]:
     sources = _compiled(extension)
     is_cxx = any(path.suffix == ".cpp" for path in sources)
     own = [*flags.FP[extension.fp], *flags.python_flags(toolchain.python_include)]
-    link = list(flags.LINK)
     libraries = ["-lm"]
     if extension.uses_torch and toolchain.torch is not None:
         own += flags.torch_flags(toolchain.torch)
@@ -164,7 +164,7 @@ def _extension(extension: Extension, toolchain: Toolchain) -> list[str]:
         f"    CFLAGS={_list(flags.C)},",
         f"    CXXFLAGS={_list(flags.CXX)},",
         f'    LINK="{"$CXX" if is_cxx else "$CC"}",',
-        f"    SHLINKFLAGS={_list(link)},",
+        f"    SHLINKFLAGS={_list(flags.LINK)},",
         f"    _LIBFLAGS={_list(libraries)},",
         ")",
         "objects = [",

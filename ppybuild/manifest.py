@@ -190,7 +190,7 @@ def _in_order(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         message, advice = f"there is no manifest `{path}`", "`ppybuild init` writes one"
     except UnicodeDecodeError as error:
@@ -248,7 +248,7 @@ def _complete(parsed: Manifest, path: Path) -> Manifest:
             "path": path,
             "project": parsed.project.model_copy(update={"name": name}),
             "sources": parsed.sources.model_copy(
-                update={"roots": tuple(_absolute(folder, root) for root in roots)}
+                update={"roots": tuple(dict.fromkeys(_absolute(folder, each) for each in roots))}
             ),
             "entry": MappingProxyType(entries),
             "build": parsed.build.model_copy(update=build),
@@ -310,23 +310,32 @@ def _check(manifest: Manifest, spans: Mapping[KeyPath, Span]) -> Iterator[Diagno
 
 
 def _check_python(required: str, where: Location) -> Iterator[Diagnostic]:
-    clauses = [_VERSION_CLAUSE.fullmatch(clause) for clause in required.split(",")]
+    clauses = [
+        match
+        for clause in required.split(",")
+        if (match := _VERSION_CLAUSE.fullmatch(clause)) and _takes_star(*match.groups())
+    ]
     running = sys.version_info[:3]
     shown = ".".join(map(str, running))
-    if not all(clauses):
+    if len(clauses) < len(required.split(",")):
         yield Diagnostic(
             "E2003",
             f"`requires-python = {required!r}` is not a list of comparisons",
             where,
             help='as in `">=3.11"` or `">=3.11,<3.14"`',
         )
-    elif not all(_satisfies(running, *match.groups()) for match in clauses if match):
+    elif not all(_satisfies(running, *match.groups()) for match in clauses):
         yield Diagnostic(
             "E2005",
             f"the program takes Python {required}, and this is Python {shown}",
             where,
             help="run ppybuild under a Python that the program takes",
         )
+
+
+def _takes_star(comparison: str, version: str, star: str | None) -> bool:
+    """`==3.11.*` is a family of versions; `>=3.11.*` is nothing."""
+    return star is None or comparison in ("==", "!=")
 
 
 def _satisfies(
@@ -390,6 +399,7 @@ _WORDING = (
     ("String should match pattern", "should match the pattern"),
     ("a valid tuple", "a list"),
     ("a valid dictionary or instance of", "a table, as"),
+    ("a valid dictionary", "a table"),
     ("a valid mapping", "a table"),
     ("a valid string", "a string"),
     ("a valid integer", "a whole number"),

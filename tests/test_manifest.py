@@ -129,6 +129,7 @@ def test_a_manifest_does_not_change(tmp_path: Path) -> None:
         ("[entry.'a b']\n", [("E2003", 1, 8)]),
         ("[entry.'a..b']\n", [("E2003", 1, 8)]),
         ("[project]\nrequires-python = '3.11'\n", [("E2003", 2, 1)]),
+        ("[project]\nrequires-python = '>=3.11.*'\n", [("E2003", 2, 1)]),
         ("[project]\nrequires-python = '<3'\n", [("E2005", 2, 1)]),
         ("[entry.train\n", [("E2001", 1, 13)]),
         ("[entry.train]\n[entry.train]\n", [("E2001", 2, 13)]),

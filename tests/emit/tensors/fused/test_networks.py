@@ -292,6 +292,20 @@ def test_forward_gives_rows(width: int, vector_bytes: int) -> None:
         torch.testing.assert_close(found, layers(torch, x, tuple(params)))
 
 
+@pytest.mark.parametrize("name", ["to.dtype", "_to_copy"])
+def test_a_cast_to_bool_and_back_gives_ones(name: str) -> None:
+    def cast(t: Any, value: Any, dtype: str) -> Any:
+        to = Symbolic("dtype", dtype)
+        return t(name, value, to) if name == "to.dtype" else t(name, value, dtype=to)
+
+    graph = trace(
+        lambda t, x: cast(t, cast(t, x, "bool"), "float32"), x=tensor_type("float32", "n", 3)
+    )
+    x = torch.tensor([[2.5, 0.0, -0.0], [-1.0, float("nan"), float("inf")]])
+    (found,) = Fused(graph)(2, x)
+    torch.testing.assert_close(found, x.to(torch.bool).to(torch.float32))
+
+
 def test_weights_swap_in_place() -> None:
     kind = tensor_type("float32", 3)
     graph = trace(

@@ -118,7 +118,7 @@ class _Wrapper:
         checks = []
         type = self._type(given)
         if type is not None:
-            what = "data" if leaf is None else "leaf"
+            what = "leaf" if leaf is not None and leaf.trained else "data"
             checks.append(f"ppy::is_{what}({name}, {_spelled(type)})")
         if leaf is not None and leaf.none_on_entry:
             checks.append(f"(!{name}.grad().defined())")
@@ -215,7 +215,7 @@ class _Wrapper:
             name = self._place(leaf.input)
             before.append(f"const uint32_t v{leaf.input} = ppy::version({name});")
             checks.append(f"ppy::version({name}) == v{leaf.input} + {leaf.writes}")
-            if leaf.gradient is None:
+            if leaf.trained and leaf.gradient is None:
                 checks.append(f"!{name}.grad().defined()")
         for place, output in enumerate(self.step.outputs):
             match output.kind:
@@ -250,7 +250,7 @@ class _Wrapper:
         lines += [
             f"{self._place(leaf.input)}.mutable_grad().reset();"
             for leaf in region.leaves
-            if leaf.gradient is None and not leaf.none_on_entry
+            if leaf.trained and leaf.gradient is None and not leaf.none_on_entry
         ]
         answer = "Py_NewRef(Py_None)"
         for place, output in enumerate(self.step.outputs):

@@ -57,9 +57,11 @@ class Backward:
 @final
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A tensor that is trained: what becomes of it and of its gradient."""
+    """A tensor that is trained, or only written: what becomes of it and of its gradient."""
 
     input: int
+    trained: bool
+    """Whether it requires a gradient; what is only written must not."""
     last: int
     """The value it ends with; its own number where it is not written."""
     writes: int
@@ -434,13 +436,14 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
     trained = trace.touched | {
         value for value, seed in seeded.items() if seed.grows and value in trace.gradients
     }
+    changed = trained | {value for value in trace.writes if value in found}
     return StepRegion(
         function.name,
         len(parameters),
         tuple(trace.inputs),
         tuple(sorted(trace.lengths.items())),
         tuple(_only(done, trained) for done in trace.in_order()),
-        tuple(_leaf(trace, leaf) for leaf in sorted(trained)),
+        tuple(_leaf(trace, leaf, leaf in trained) for leaf in sorted(changed)),
         _returned(trace, returned, trained, node),
         tuple(sorted(trace.names.items())),
         tuple(sorted(seeded.items(), key=lambda item: item[0])),
@@ -478,14 +481,15 @@ def _only(done: Step | Backward, trained: set[int]) -> Step | Backward:
     return replace(done, gradients=kept)
 
 
-def _leaf(trace: StepTrace, leaf: int) -> Leaf:
-    held = trace.gradients[leaf].payload
+def _leaf(trace: StepTrace, leaf: int, trained: bool) -> Leaf:
+    held = trace.gradients[leaf].payload if trained else None
     return Leaf(
         leaf,
+        trained,
         trace.now(leaf),
         trace.writes.get(leaf, 0),
         trace.now(held) if isinstance(held, int) else None,
-        leaf in trace.none_on_entry,
+        trained and leaf in trace.none_on_entry,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ppybuild.cli.common import Command, load_manifest, manifest_option, shown
+from ppybuild.cli.common import Command, lies_in, load_manifest, manifest_option, shown
 from ppybuild.diagnostics import CODES, Diagnostic, Failure, nearest
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def _function(manifest: Manifest, name: str) -> Iterator[str]:
     yield f"  signature: {_signature(facts.signatures.get(function.name))}"
     yield f"  effects:   {_effects(facts.effects.get(function.name))}"
     yield from _guards(facts, function.name)
+    yield from _step(facts, function.name)
     yield from _entries(manifest, facts, function)
 
 
@@ -88,6 +89,20 @@ def _guards(facts: Facts, name: str) -> Iterator[str]:
         for guard in guards:
             if guard.unless == condition:
                 yield f"      line {guard.line}: {guard.what}"
+
+
+def _step(facts: Facts, name: str) -> Iterator[str]:
+    """A training step: what it is made of, what it was specialised on, its numerics."""
+    from ppybuild.emit.tensors.fused import NotFusible
+    from ppybuild.emit.tensors.step import describe_step, plan_step
+    from ppybuild.graph.regions import discover_steps
+
+    for region in discover_steps(facts).steps:
+        if region.function == name:
+            try:
+                yield from (f"  {line}" for line in describe_step(plan_step(region)))
+            except NotFusible as missing:
+                yield f"  step:      in Python; its fused form does not hold {missing}"
 
 
 def _find(functions: Mapping[str, Function], name: str) -> Function:
@@ -141,19 +156,8 @@ def _entries(manifest: Manifest, facts: Facts, function: Function) -> Iterator[s
         binding = emission.bindings.get(function.name)
         state = f"native, in `{binding[0]}`" if binding else "stays in Python"
         yield f"  in entry `{name}`: {state}"
-        path = facts.program.modules[function.module].path
         for remark in emission.remarks:
-            if _lies_in(remark, path, function):
+            if lies_in(remark, function, facts.program):
                 yield f"    {remark.code}: {remark.message}"
                 if remark.help:
                     yield f"           {remark.help}"
-
-
-def _lies_in(remark: Diagnostic, path: Path, function: Function) -> bool:
-    where = remark.location
-    node = function.node
-    return (
-        where is not None
-        and where.path == path
-        and node.lineno <= where.line <= (node.end_lineno or node.lineno)
-    )

@@ -54,6 +54,9 @@ class _Break(Exception):
 class ProgramBody(Body):
     """Follows a function of the program, and those that it calls."""
 
+    route = ""
+    """The calls that led here, from the region's own function: `f:module.g`."""
+
     # Statements
 
     def _statement(self, statement: ast.stmt) -> Symbol | None:
@@ -180,7 +183,7 @@ class ProgramBody(Body):
             return super()._call(node)
         if callee.kind == "project":
             positional, keywords = self.arguments(node)
-            return self.inline(callee.name, positional, keywords, node)
+            return self.inline(callee.name, positional, keywords, node, ast.unparse(node.func))
         if callee.name == "builtins.len" and len(node.args) == 1:
             return self._length(node)
         return super()._call(node)
@@ -197,6 +200,7 @@ class ProgramBody(Body):
         positional: list[Symbol],
         keywords: dict[str, Symbol],
         node: ast.AST,
+        spelled: str,
     ) -> Symbol:
         """Go through the body of one of the program's functions."""
         assert isinstance(self.names, ProgramNames)
@@ -217,7 +221,8 @@ class ProgramBody(Body):
         inner = type(self)(
             self.trace, self.names, variables, None, (*self.inside, function.name)
         )
-        self.trace.functions[function.name] = None
+        inner.route = f"{self.route}:{spelled}" if self.route else spelled
+        self.trace.functions[inner.route] = function.name
         if without_grad:
             return inner.without_grad(definition.body, node)
         return inner.run(definition.body)

@@ -96,8 +96,9 @@ class StepRegion:
     names: tuple[tuple[int, str], ...]
     seeds: tuple[tuple[int, Seed], ...]
     """What calls are seen to pass, by input; to be checked when it runs."""
-    functions: tuple[str, ...]
-    """The program's functions that are part of it, beside its own."""
+    functions: tuple[tuple[str, str], ...]
+    """The program's functions that are part of it, beside its own, each after the calls that
+    lead there: `f:module.g`."""
     line: int
     column: int
 
@@ -447,7 +448,7 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         _returned(trace, returned, trained, node),
         tuple(sorted(trace.names.items())),
         tuple(sorted(seeded.items(), key=lambda item: item[0])),
-        tuple(trace.functions),
+        tuple(trace.functions.items()),
         node.lineno,
         node.col_offset + 1,
     )

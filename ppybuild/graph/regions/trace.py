@@ -123,8 +123,9 @@ class Trace:
     values: int = 0
     lengths: dict[int, int] = field(default_factory=dict)
     """How many items a parameter that is a sequence has, by its place, where that is known."""
-    functions: dict[str, None] = field(default_factory=dict)
-    """The program's functions that were looked through, in order."""
+    functions: dict[str, str] = field(default_factory=dict)
+    """The program's functions that were looked through, in order, by the calls that led
+    there from the region's own: `f:module.g`."""
 
     def new_value(self) -> int:
         self.values += 1

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ppybuild.diagnostics import Diagnostic, Failure, Location, nearest
+from ppybuild.places import by_place, shown_path
 from ppybuild.toml_keys import KeyPath, Span, locate_keys
 
 FILE_NAME = "ppy.toml"
@@ -177,15 +178,11 @@ def load(path: Path) -> Manifest:
         parsed = Manifest.model_validate(_prepare(document))
     except ValidationError as error:
         found = [_explain(path, spans, fault) for fault in _outermost(error)]
-        raise Failure(*_in_order(found), status=2) from None
+        raise Failure(*sorted(found, key=by_place), status=2) from None
     manifest = _complete(parsed, path)
     if faults := list(_check(manifest, spans)):
-        raise Failure(*_in_order(faults), status=2)
+        raise Failure(*sorted(faults, key=by_place), status=2)
     return manifest
-
-
-def _in_order(found: list[Diagnostic]) -> list[Diagnostic]:
-    return sorted(found, key=lambda fault: fault.location.line if fault.location else 0)
 
 
 def _read(path: Path) -> str:
@@ -248,7 +245,9 @@ def _complete(parsed: Manifest, path: Path) -> Manifest:
             "path": path,
             "project": parsed.project.model_copy(update={"name": name}),
             "sources": parsed.sources.model_copy(
-                update={"roots": tuple(dict.fromkeys(_absolute(folder, each) for each in roots))}
+                update={
+                    "roots": tuple(dict.fromkeys(_absolute(folder, each) for each in roots))
+                }
             ),
             "entry": MappingProxyType(entries),
             "build": parsed.build.model_copy(update=build),
@@ -272,15 +271,15 @@ def _check(manifest: Manifest, spans: Mapping[KeyPath, Span]) -> Iterator[Diagno
         if not root.is_dir():
             yield Diagnostic(
                 "E2004",
-                f"the source root `{_shown(manifest, root)}` is not a folder",
+                f"the source root `{shown_path(root, manifest.root)}` is not a folder",
                 at("sources", "roots", index),
                 help="`roots` names the folders where module names start",
             )
         elif root.is_relative_to(manifest.build.dir):
             yield Diagnostic(
                 "E2004",
-                f"the build folder `{_shown(manifest, manifest.build.dir)}` holds the "
-                f"source root `{_shown(manifest, root)}`",
+                f"the build folder `{shown_path(manifest.build.dir, manifest.root)}` holds the "
+                f"source root `{shown_path(root, manifest.root)}`",
                 at("build", "dir"),
                 help="`ppybuild clean` removes the build folder: keep sources out of it",
             )
@@ -356,14 +355,6 @@ def _satisfies(
         "==": running == padded,
         "!=": running != padded,
     }[comparison]
-
-
-def _shown(manifest: Manifest, path: Path) -> str:
-    return (
-        str(path.relative_to(manifest.root))
-        if path.is_relative_to(manifest.root)
-        else str(path)
-    )
 
 
 def _outermost(error: ValidationError) -> list[Any]:

@@ -162,6 +162,17 @@ def test_the_nearest_known_name_is_offered(tmp_path: Path, text: str, help_: str
     assert [found.help for found in caught.value.diagnostics] == [help_]
 
 
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "ppy.toml"
+    path.write_bytes(b"\xef\xbb\xbf[entry.train]\n")
+    assert list(load(path).entry) == ["train"]
+
+
+def test_a_root_named_twice_is_one(tmp_path: Path) -> None:
+    manifest = load(write(tmp_path, "[sources]\nroots = ['.', './']\n"))
+    assert manifest.sources.roots == (tmp_path,)
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
 def test_what_cannot_be_read(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "ppy.toml"

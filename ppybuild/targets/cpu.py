@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ppybuild.diagnostics import Diagnostic, Failure, nearest
+from ppybuild.diagnostics import CODES, Diagnostic, Failure, nearest
 from ppybuild.targets.toolchain import Compiler, compiler_version, run_compiler
 
 # A macro that the compiler defines where it may use a feature → the feature's name in
@@ -84,8 +84,8 @@ def choose_instructions(cpu: str, compiler: Compiler) -> Instructions:
     """Resolve `native`, `baseline` or an `-march` name. Runs the compiler."""
     flags = _march(cpu)
     macros = run_compiler(compiler, *flags, "-dM", "-E", "-x", "c", "/dev/null")
-    if not macros and flags:
-        raise Failure(_unknown(cpu, compiler), status=2)
+    if not macros:
+        raise Failure(_refused(cpu, compiler), status=2)
     defined = set(re.findall(r"^#define (\w+) ", macros, re.MULTILINE))
     features = tuple(sorted(name for macro, name in FEATURES.items() if macro in defined))
     tuning = _resolved(compiler, flags) if cpu == "native" else ""
@@ -109,7 +109,13 @@ def _resolved(compiler: Compiler, flags: tuple[str, ...]) -> str:
     )
 
 
-def _unknown(cpu: str, compiler: Compiler) -> Diagnostic:
+def _refused(cpu: str, compiler: Compiler) -> Diagnostic:
+    if not run_compiler(compiler, "-dM", "-E", "-x", "c", "/dev/null"):
+        return Diagnostic(
+            "E4001",
+            f"`{compiler.path}` does not work as a C compiler",
+            help=CODES["E4001"].fix,
+        )
     told = run_compiler(compiler, "-Q", "--help=target")
     listed = re.search(r"-march= option:\s*\n(.*?)(?:\n\s*\n|\Z)", told, re.DOTALL)
     close = nearest(cpu, listed[1].split() if listed else ())

@@ -60,14 +60,20 @@ class Torch:
 def find_compiler(language: Language) -> Compiler | None:
     """What the environment names (`CC`, `CXX`), else the first that is on the path."""
     named = os.environ.get(_VARIABLES[language], "")
-    commands = (
-        [tuple(shlex.split(named))] if named.strip() else [(name,) for name in _NAMES[language]]
-    )
+    commands = [_words(named)] if named.strip() else [(name,) for name in _NAMES[language]]
     for command in commands:
         found = shutil.which(command[0])
         if found:
             return Compiler(command, Path(found))
     return None
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """A command as the shell would read it; one that the shell would not is one word."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:  # a quotation mark without its other half
+        return (command,)
 
 
 def need_compiler(language: Language) -> Compiler:

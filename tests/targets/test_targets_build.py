@@ -306,6 +306,21 @@ def test_no_compiler(tmp_path: Path, emits: Emit, monkeypatch: pytest.MonkeyPatc
     assert code_of(failing(manifest)) == (2, ["E4001"])
 
 
+@pytest.mark.parametrize("named", ["gcc '", "false"])
+def test_a_compiler_that_is_none(
+    tmp_path: Path, emits: Emit, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv("CC", named)
+    assert code_of(failing(project(tmp_path, MAIN))) == (2, ["E4001"])
+
+
+def test_a_folder_with_characters_of_the_shell(tmp_path: Path, emits: Emit) -> None:
+    folder = tmp_path / "a $b `c` \"d\" 'e' ü"
+    folder.mkdir()
+    _, (result,) = make(project(folder, MAIN))
+    assert start(result)
+
+
 def test_an_unknown_cpu(tmp_path: Path, emits: Emit) -> None:
     manifest = project(tmp_path, MAIN, '[entry.main]\n[device.cpu]\ncpu = "znver99"\n')
     assert code_of(failing(manifest)) == (2, ["E4006"])

@@ -19,6 +19,7 @@ from typing import IO, Any, Literal
 
 from ppybuild import __version__
 from ppybuild.diagnostics import CODES, Diagnostic, Location, Severity
+from ppybuild.places import shown_path
 
 Format = Literal["text", "json", "sarif"]
 
@@ -79,7 +80,7 @@ def _text(found: Diagnostic, base: Path, colour: bool, sources: _Sources) -> str
     if found.location is not None:
         where = found.location
         gutter = " " * len(str(where.line))
-        place = f"{shown_path(where.path, base)}:{where.line}:{where.column}"
+        place = f"{_printable(shown_path(where.path, base))}:{where.line}:{where.column}"
         lines.append(f"{gutter}{paint('-->', 'frame')} {place}")
         source = sources.line(where.path, where.line)
         if source is not None:
@@ -96,12 +97,6 @@ def _text(found: Diagnostic, base: Path, colour: bool, sources: _Sources) -> str
         lines.append(f"{gutter} {paint('=', 'frame')} help: {first}")
         lines += [f"{gutter}         {line}" for line in rest]
     return "\n".join(lines) + "\n"
-
-
-def shown_path(path: Path, base: Path) -> str:
-    """Relative to `base` where it lies below it."""
-    shown = str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
-    return _printable(shown)
 
 
 def _printable(text: str) -> str:
@@ -144,7 +139,7 @@ def _width(text: str) -> int:
 
 
 def to_json(found: Sequence[Diagnostic], base: Path) -> str:
-    """`{"diagnostics": [...]}`; positions as in `Location`, or null."""
+    """`{"version": 1, "diagnostics": [...]}`; positions as in `Location`, or null."""
     return _dump({"version": 1, "diagnostics": [_json(one, base) for one in found]})
 
 
@@ -158,7 +153,7 @@ def _json(found: Diagnostic, base: Path) -> dict[str, Any]:
         "help": found.help,
         "location": where
         and {
-            "path": _posix(where.path, base),
+            "path": shown_path(where.path, base),
             "line": where.line,
             "column": where.column,
             "end_line": where.end_line,
@@ -218,14 +213,10 @@ def _sarif_result(found: Diagnostic, rule: int, base: Path) -> dict[str, Any]:
     return result
 
 
-def _posix(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_posix()
-
-
 def _uri(path: Path, base: Path) -> str:
     from urllib.parse import quote
 
-    shown = _posix(path, base)
+    shown = shown_path(path, base)
     quoted = quote(shown, errors="surrogateescape")
     return f"file://{quoted}" if shown.startswith("/") else quoted
 

@@ -16,6 +16,7 @@ from ppybuild.cli.common import (
     show,
 )
 from ppybuild.diagnostics import CODES, Diagnostic
+from ppybuild.places import by_place
 
 if TYPE_CHECKING:
     from ppybuild.graph.program import Facts
@@ -59,7 +60,7 @@ def command(
         found |= _remarks(manifest, facts)
     else:
         found = {one for one in found if CODES[one.code].severity != "remark"}
-    show(sorted(found, key=_place), style, Path.cwd())
+    show(sorted(found, key=by_place), style, Path.cwd())
     errors = sum(CODES[one.code].severity == "error" for one in found)
     if style == "text":
         modules = counted(len(program.modules), "module")
@@ -78,10 +79,3 @@ def _remarks(manifest: Manifest, facts: Facts) -> set[Diagnostic]:
         if main is not None:
             found |= {*emit_entry(facts, entry, main).remarks}
     return found
-
-
-def _place(found: Diagnostic) -> tuple[str, int, int, str, str]:
-    where = found.location
-    if where is None:
-        return ("", 0, 0, found.code, found.message)
-    return (str(where.path), where.line, where.column, found.code, found.message)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ppybuild.diagnostics import Diagnostic, Failure
+from ppybuild.places import shown_path
 
 if TYPE_CHECKING:
+    from ppybuild.graph.program import Function, Program
     from ppybuild.manifest import Manifest
     from ppybuild.render import Format
 
@@ -100,10 +102,18 @@ def load_manifest(path: Path | None) -> Manifest:
 
 def shown(path: Path) -> str:
     """Relative to the working folder where it lies below it."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    return shown_path(path, Path.cwd())
 
 
 def counted(count: int, noun: str) -> str:
     """`1 remark`, `3 remarks`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def lies_in(remark: Diagnostic, function: Function, program: Program) -> bool:
+    """Whether a remark is about a function of the program, its decorators included."""
+    where, node = remark.location, function.node
+    if where is None or where.path != program.modules[function.module].path:
+        return False
+    first = min([node.lineno, *(found.lineno for found in node.decorator_list)])
+    return first <= where.line <= (node.end_lineno or node.lineno)

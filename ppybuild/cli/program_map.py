@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ppybuild.cli.common import lies_in
+from ppybuild.places import shown_path
+
 if TYPE_CHECKING:
     from ppybuild.diagnostics import Diagnostic
     from ppybuild.emit.emission import Emission
-    from ppybuild.graph.program import Facts, Function
+    from ppybuild.graph.program import Facts
     from ppybuild.manifest import Manifest
 
 Kind = Literal["loop", "region", "python"]
@@ -104,9 +107,7 @@ def _kind(emission: Emission, name: str) -> Kind:
 
 
 def _relative(manifest: Manifest, facts: Facts, module: str) -> str:
-    path = facts.program.modules[module].path
-    root = manifest.root.absolute()
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    return shown_path(facts.program.modules[module].path, manifest.root)
 
 
 def _reasons(facts: Facts, remarks: Sequence[Diagnostic]) -> dict[str, str]:
@@ -114,17 +115,9 @@ def _reasons(facts: Facts, remarks: Sequence[Diagnostic]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, function in facts.program.functions.items():
         for remark in remarks:
-            if _lies_in(facts, function, remark):
+            if lies_in(remark, function, facts.program):
                 found[name] = remark.message
     return found
-
-
-def _lies_in(facts: Facts, function: Function, remark: Diagnostic) -> bool:
-    place, node = remark.location, function.node
-    if place is None or place.path != facts.program.modules[function.module].path:
-        return False
-    first = min([node.lineno, *(found.lineno for found in node.decorator_list)])
-    return first <= place.line <= (node.end_lineno or node.lineno)
 
 
 def _calls(facts: Facts) -> Mapping[str, tuple[str, ...]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ppybuild.graph.products import is_product
 from ppybuild.manifest import Manifest
+from ppybuild.places import shown_path
 from ppybuild.targets.cpu import machine_fingerprint
 from ppybuild.targets.data import data_state
 from ppybuild.targets.toolchain import fingerprint as toolchain_fingerprint
@@ -34,7 +35,7 @@ def fingerprint(manifest: Manifest, device: str) -> dict[str, str]:
         "ppybuild": _digest("".join(own)),
         **{part: _digest(text) for part, text in toolchain_fingerprint().items()},
         "the machine": _digest(machine_fingerprint()) if _is_native(manifest, device) else "",
-        **{_shown(path, manifest.root): digest for path, digest in _sources(manifest)},
+        **{shown_path(path, manifest.root): digest for path, digest in _sources(manifest)},
     }
 
 
@@ -44,7 +45,7 @@ def entry_fingerprint(manifest: Manifest, entry: str, device: str) -> dict[str, 
         "version": manifest.project.version,
         "entry": manifest.entry[entry].model_dump(mode="json"),
         "device": getattr(manifest.device, device).model_dump(mode="json"),
-        "roots": [_shown(root, manifest.root) for root in manifest.sources.roots],
+        "roots": [shown_path(root, manifest.root) for root in manifest.sources.roots],
         "exclude": manifest.sources.exclude,
     }
     return {
@@ -143,10 +144,6 @@ def _digest_file(path: Path) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _shown(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
 
 
 def _listed(names: list[str]) -> str:

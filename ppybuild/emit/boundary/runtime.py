@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from ppybuild.emit.emission import SourceFile
 
-BOUNDARY = ("ppy_boundary.h", "ppy_boundary.c")
+BOUNDARY = ("ppy_boundary.h", "ppy_boundary.c", "ppy_relies.c")
 LOOPS = ("ppy_kernel.h", "ppy_wrap.h", "ppy_wrap.c", *BOUNDARY)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from ppybuild.emit.boundary.relied import emit_relied, relied_name
 from ppybuild.emit.loops.ir import (
     BufferParameter,
     Function,
@@ -50,18 +51,22 @@ def emit_wrappers(module: str, functions: Sequence[Function]) -> str:
     """
     rows = [
         f'    {{"{mangle(function.name)}", {wrapper_name(function.name)}, '
-        f"{len(function.parameters)}, 0}},"
+        f"{len(function.parameters)}, 0, {_relied_name(function)}}},"
         for function in functions
     ]
     table = "\n".join(
         (
             f"const ppy_entry {table_name(module)}[] = {{",
             *rows,
-            "    {NULL, NULL, 0, 0},",
+            "    {NULL, NULL, 0, 0, NULL},",
             "};",
         )
     )
     return "\n".join([*(emit_wrapper(function) + "\n" for function in functions), table, ""])
+
+
+def _relied_name(function: Function) -> str:
+    return relied_name(function.name) if function.relies else "NULL"
 
 
 def emit_extension(name: str, modules: Iterable[str]) -> str:
@@ -110,6 +115,7 @@ def emit_wrapper(function: Function) -> str:
         "        return NULL;",
         *_body(function, buffers, order, results),
         "}",
+        *([emit_relied(function.name, function.relies)] if function.relies else []),
     ]
     return "\n".join(lines)
 

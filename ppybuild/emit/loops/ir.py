@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import final
 
+from ppybuild.emit.relied import Relied
+
 
 class Type(Enum):
     """The type of a value in a register."""
@@ -336,3 +338,5 @@ class Function:
     """In order of first binding; temporaries of lowering and passes included."""
     body: Block
     location: Location
+    relies: tuple[Relied, ...] = ()
+    """What the body was lowered from beside the function's own source."""

@@ -6,11 +6,23 @@
 
 /* Calls */
 
+/* Whether a debugger, a profiler or a measure of coverage wants to see Python run. */
+static inline bool is_traced(void)
+{
+    const PyThreadState *state = PyThreadState_Get();
+#if PY_VERSION_HEX >= 0x030C0000
+    return (state->c_tracefunc != NULL || state->c_profilefunc != NULL) && !state->tracing;
+#else
+    return state->cframe->use_tracing;
+#endif
+}
+
 static PyObject *native_call(PyObject *callable, PyObject *const *args, size_t nargsf,
                              PyObject *kwnames)
 {
     ppy_native *self = (ppy_native *)callable;
-    if (PyFunction_GET_CODE(self->python) == self->code) {
+    const bool compiled = PyFunction_GET_CODE(self->python) == self->code;
+    if (compiled && !is_traced() && (self->entry->relies == NULL || ppy_look_at_relied(self))) {
         PyObject *answer = self->entry->impl(self, args, nargsf, kwnames);
         if (answer != NULL || PyErr_Occurred())
             return answer;
@@ -89,6 +101,9 @@ static PyObject *native_wrapped(PyObject *object, void *closure)
     if (set != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return set;
     PyErr_Clear();
+    if (!self->exposed)
+        ppy_changes++;
+    self->exposed = true;
     return Py_NewRef(self->python);
 }
 
@@ -139,6 +154,10 @@ static PyObject *native_getattro(PyObject *object, PyObject *name)
 
 static int native_setattro(PyObject *object, PyObject *name, PyObject *value)
 {
+    static const char *const compiled_in[] = {"__code__", "__defaults__", "__kwdefaults__"};
+    for (size_t i = 0; i < sizeof compiled_in / sizeof *compiled_in; i++)
+        if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, compiled_in[i]) == 0)
+            ppy_changes++;
     return PyObject_SetAttr(((ppy_native *)object)->python, name, value);
 }
 
@@ -168,12 +187,23 @@ static int native_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->python);
     Py_VISIT(self->code);
+    Py_VISIT(self->defaults);
+    Py_VISIT(self->keyword_defaults);
     Py_VISIT(self->array);
+    return ppy_traverse_relied(self, visit, arg);
+}
+
+/* The Python function stays, so that a call always finds it: all other cycles through it go
+ * through its dictionary, defaults or globals, which are cleared. */
+static int native_clear(PyObject *object)
+{
+    ppy_native *self = (ppy_native *)object;
+    Py_CLEAR(self->defaults);
+    Py_CLEAR(self->keyword_defaults);
+    ppy_forget_relied(self);
     return 0;
 }
 
-/* No tp_clear: every cycle through a native function goes through the Python function's
- * dictionary, defaults or globals, which are cleared; a call always finds its function. */
 static void native_dealloc(PyObject *object)
 {
     ppy_native *self = (ppy_native *)object;
@@ -181,6 +211,7 @@ static void native_dealloc(PyObject *object)
     PyObject_GC_UnTrack(object);
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
+    native_clear(object);
     Py_XDECREF(self->python);
     Py_XDECREF(self->code);
     Py_XDECREF(self->array);
@@ -201,6 +232,7 @@ static PyType_Slot native_slots[] = {
     {Py_tp_setattro, (void *)native_setattro},
     {Py_tp_repr, (void *)native_repr},
     {Py_tp_traverse, (void *)native_traverse},
+    {Py_tp_clear, (void *)native_clear},
     {Py_tp_dealloc, (void *)native_dealloc},
     {Py_tp_getset, native_attributes},
     {Py_tp_methods, native_methods},
@@ -209,7 +241,7 @@ static PyType_Slot native_slots[] = {
 };
 
 static PyType_Spec native_spec = {
-    .name = "ppy.NativeFunction",
+    .name = PPY_TYPE_NAME,
     .basicsize = sizeof(ppy_native),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
              | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION
@@ -239,16 +271,25 @@ static PyObject *bind_entry(PyObject *self, PyObject *python)
                      entry->name, python);
         return NULL;
     }
-    ppy_native *native = PyObject_GC_New(ppy_native, state->type);
-    if (native == NULL)
+    PyObject *keyword_defaults = PyFunction_GET_KW_DEFAULTS(python);
+    if (keyword_defaults != NULL && (keyword_defaults = PyDict_Copy(keyword_defaults)) == NULL)
         return NULL;
+    ppy_native *native = PyObject_GC_New(ppy_native, state->type);
+    if (native == NULL) {
+        Py_XDECREF(keyword_defaults);
+        return NULL;
+    }
     native->vectorcall = native_call;
     native->entry = entry;
     native->positional = code->co_kwonlyargcount == 0 ? code->co_argcount : -1;
     native->python = Py_NewRef(python);
     native->code = Py_NewRef(code);
+    native->defaults = Py_XNewRef(PyFunction_GET_DEFAULTS(python));
+    native->keyword_defaults = keyword_defaults;
     native->array = Py_NewRef(state->array);
     native->weakrefs = NULL;
+    native->seen = NULL;
+    native->looking = native->exposed = false;
     PyObject_GC_Track(native);
     return (PyObject *)native;
 }

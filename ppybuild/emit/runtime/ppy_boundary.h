@@ -15,7 +15,7 @@
  *         return PyNumber_Add(args[0], args[0]);
  *     }
  *
- *     const ppy_entry ppy_entries_app[] = {{"app_twice", w_twice, 1, 0}, {NULL}};
+ *     const ppy_entry ppy_entries_app[] = {{"app_twice", w_twice, 1, 0, NULL}, {NULL}};
  *
  * and in one file of the extension, which declares the tables of the others `extern`:
  *
@@ -29,6 +29,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,12 +47,35 @@ enum {
     PPY_REGION = 1, /* a tensor region: `f.__ppy_region__` is true */
 };
 
+/* What native code takes for granted, where Python looks a name up each time. Before each
+ * call of the outermost native function it is made sure that a path still leads there. */
+enum {
+    PPY_NATIVE,   /* to the native function of this extension that has this `name` */
+    PPY_LIBRARY,  /* to the built-in function or class `name`: "math.sqrt", "builtins.range" */
+    PPY_INT,      /* to the int that is `value`, exactly an `int` */
+    PPY_FLOAT,    /* to the float whose bits are `value` */
+    PPY_BOOL,     /* to True or False, as `value` is 1 or 0 */
+    PPY_FUNCTION, /* to the function defined in line `value`, that of its first decorator, of
+                   * "app/model.py:Net.forward", whether it is native or not */
+};
+
+typedef struct {
+    const char *path; /* "f", "module.f", "f:g": from the function's globals; what follows a
+                       * colon is looked up as the function before it would look it up */
+    int kind;
+    const char *name; /* or NULL */
+    int64_t value;
+} ppy_relied; /* a table ends with a path of NULL */
+
 typedef struct {
     const char *name; /* the attribute of the extension */
     ppy_impl impl;
     int parameters; /* how many the Python function has; `*args` and `**kwargs` are refused */
     int flags;
+    const ppy_relied *relies; /* or NULL, where it relies on nothing */
 } ppy_entry; /* a table ends with a name of NULL */
+
+typedef struct ppy_seen ppy_seen;
 
 struct ppy_native {
     PyObject_HEAD
@@ -60,9 +84,24 @@ struct ppy_native {
     Py_ssize_t positional; /* parameters, or -1 where some are passed by keyword only */
     PyObject *python;      /* the Python function */
     PyObject *code;        /* its code when it was bound; another is not what was compiled */
+    PyObject *defaults;    /* and its defaults then, or NULL */
+    PyObject *keyword_defaults; /* a copy, or NULL */
     PyObject *array;       /* the type `array.array` */
     PyObject *weakrefs;
+    ppy_seen *seen;        /* where the paths led last; NULL before the first call */
+    bool looking;          /* they are being followed */
+    bool exposed;          /* `__wrapped__` was asked for: who has it may change the code */
 };
+
+#define PPY_TYPE_NAME "ppy.NativeFunction"
+
+/* Goes up where a native function's code or defaults are set. */
+extern uint64_t ppy_changes;
+
+/* Whether all that the function relies on, and those that it calls, is as it was compiled. */
+bool ppy_look_at_relied(ppy_native *self);
+int ppy_traverse_relied(ppy_native *self, visitproc visit, void *arg);
+void ppy_forget_relied(ppy_native *self);
 
 /* The arguments of a call in the order of the parameters, as borrowed references.
  *

@@ -93,14 +93,14 @@ def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
     """The entries that the extension offers for one Python module."""
     rows = [
         f'    {{"{mangle(region.function)}", {wrapper_name(region.function)}, '
-        f"{region.parameters}, PPY_REGION}},"
+        f"{region.parameters}, PPY_REGION, nullptr}},"
         for region in regions
     ]
     return "\n".join(
         (
             f'extern "C" const ppy_entry {table_name(module)}[] = {{',
             *rows,
-            "    {nullptr, nullptr, 0, 0},",
+            "    {nullptr, nullptr, 0, 0, nullptr},",
             "};\n",
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from ppybuild.emit.loops.ir import (
     TupleResult,
     Type,
 )
+from ppybuild.emit.relied import Relied, ReliedConstant, ReliedLibrary, ReliedNative
 from tests.extensions import build_extension, load_extension
 
 HERE = Path(__file__).parent
@@ -37,8 +39,28 @@ BUFFERS = {
 }
 
 
-def function(name: str, parameters: tuple[Parameter, ...], result: Result) -> Function:
-    return Function(f"m.{name}", parameters, result, (), (), Location(1, 1))
+RELIED: tuple[Relied, ...] = (
+    ReliedNative(("callee",), "m.callee"),
+    ReliedNative(("space", "callee"), "m.callee"),
+    ReliedNative(("Box", "callee"), "m.callee"),
+    ReliedConstant(("COUNT",), 3),
+    ReliedConstant(("ZERO",), -0.0),
+    ReliedConstant(("space", "NAN"), math.nan),
+    ReliedConstant(("LEAST",), -(2**63)),
+    ReliedConstant(("FLAG",), True),
+    ReliedLibrary(("abs",), "builtins.abs"),
+    ReliedLibrary(("range",), "builtins.range"),
+    ReliedLibrary(("space", "root"), "math.sqrt"),
+)
+
+
+def function(
+    name: str,
+    parameters: tuple[Parameter, ...],
+    result: Result,
+    relies: tuple[Relied, ...] = (),
+) -> Function:
+    return Function(f"m.{name}", parameters, result, (), (), Location(1, 1), relies)
 
 
 FUNCTIONS = (
@@ -74,6 +96,13 @@ FUNCTIONS = (
     function("down", (A,), Type.I64),
     function("spin", (BufferParameter("out", Element.I64, writable=True),), None),
     *(function(name, parameters, None) for name, parameters in BUFFERS.items()),
+    function("caller", (), Type.I64, RELIED),
+    function(
+        "callee",
+        (A, B, ScalarParameter("c", Type.I64)),
+        Type.I64,
+        (ReliedConstant(("éDEEP",), 7),),
+    ),
 )
 
 

@@ -93,3 +93,16 @@ SET(f32, double)
 SET(i32, int64_t)
 SET(u8, int64_t)
 SET(i8, int64_t)
+
+/* Gives 1, where its Python body gives 0. */
+static int k_m_caller(ppy_run *run, int64_t *r0) {
+    (void)run;
+    *r0 = 1;
+    return PPY_OK;
+}
+
+static int k_m_callee(ppy_run *run, int64_t a, int64_t b, int64_t c, int64_t *r0) {
+    (void)run;
+    *r0 = a * b * c;
+    return PPY_OK;
+}

@@ -13,4 +13,4 @@ static PyObject *w_region(ppy_native *self, PyObject *const *args, size_t nargsf
     return Py_NewRef(args[0]);
 }
 
-const ppy_entry ppy_entries_region[] = {{"region", w_region, 1, PPY_REGION}, {NULL, NULL, 0, 0}};
+const ppy_entry ppy_entries_region[] = {{"region", w_region, 1, PPY_REGION, NULL}, {NULL, NULL, 0, 0, NULL}};

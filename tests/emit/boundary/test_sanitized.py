@@ -12,7 +12,7 @@ import pytest
 from tests.extensions import build_extension
 
 SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-TESTS = ("test_wrappers.py", "test_native_function.py")
+TESTS = ("test_wrappers.py", "test_native_function.py", "test_relied.py")
 
 
 def library(name: str) -> str:

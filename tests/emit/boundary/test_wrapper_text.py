@@ -25,8 +25,8 @@ def test_table_and_listing() -> None:
     assert emit_wrappers("app", [function]).endswith(
         """
 const ppy_entry ppy_entries_app[] = {
-    {"app_step__1", w_app_step__1, 0, 0},
-    {NULL, NULL, 0, 0},
+    {"app_step__1", w_app_step__1, 0, 0, NULL},
+    {NULL, NULL, 0, 0, NULL},
 };
 """
     )

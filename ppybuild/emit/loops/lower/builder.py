@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +21,7 @@ from ppybuild.emit.loops.lower.values import (
 )
 from ppybuild.emit.loops.ops import CHECKED, OPS
 from ppybuild.emit.loops.passes.tree import statements
+from ppybuild.emit.relied import Path, Relied
 from ppybuild.graph.program import Facts
 
 I64, F64, BOOL = ir.Type.I64, ir.Type.F64, ir.Type.BOOL
@@ -63,6 +64,14 @@ class Builder:
         self.loops: list[Loop] = []
         self.called: set[str] = set()
         self.result: list[ir.Result] = []
+        self.relies: dict[Path, Relied] = {}
+
+    def rely(self, node: ast.expr, make: Callable[[Path], Relied]) -> None:
+        """Note what this name or attribute stands for, as `make` tells by its path."""
+        path = path_of(node)
+        if path is None or path[0] in self.local_names:
+            raise Stay(node, f"`{ast.unparse(node)}`, which is found in no fixed place")
+        self.relies.setdefault(path, make(path))
 
     # Statements
 
@@ -231,6 +240,17 @@ class Builder:
         """Whether a variable is bound, kept at run time."""
         self.locals.setdefault(f"{name}.bound", BOOL)
         return ir.Var(f"{name}.bound", BOOL)
+
+
+def path_of(node: ast.expr) -> Path | None:
+    """The names of `a.b.c`; None for what is not names alone."""
+    match node:
+        case ast.Name(id=name):
+            return (name,)
+        case ast.Attribute(value=owner, attr=name):
+            path = path_of(owner)
+            return None if path is None else (*path, name)
+    return None
 
 
 def at(node: ast.AST) -> ir.Location:

@@ -14,6 +14,7 @@ from ppybuild.emit.loops.lower.signatures import NativeSignature, Undecided
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import BufferRef, Value, describe, leaves
 from ppybuild.emit.loops.verify import flat_result
+from ppybuild.emit.relied import ReliedLibrary, ReliedNative
 from ppybuild.graph.program import Callee, Parameter
 
 COMPENSATED_SUM = sys.version_info >= (3, 12)
@@ -32,12 +33,19 @@ def require_callee(builder: Builder, node: ast.Call) -> Callee:
         builder.called.add(callee.name)
         if callee.name not in builder.known:
             raise Stay(node, f"a call of `{callee.name}`, which stays in Python")
+        builder.rely(node.func, lambda path: ReliedNative(path, callee.name))
     elif callee.kind == "method" or not (
         callee.name in FUNCTIONS or callee.name in _ON_BUFFERS
     ):
         shown = callee.name.removeprefix("builtins.")
         raise Stay(node, f"a call of `{shown}`", "move it out of this function")
+    else:
+        rely_on_library(builder, node, callee)
     return callee
+
+
+def rely_on_library(builder: Builder, node: ast.Call, callee: Callee) -> None:
+    builder.rely(node.func, lambda path: ReliedLibrary(path, callee.name))
 
 
 def apply_call(

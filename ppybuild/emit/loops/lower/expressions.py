@@ -28,6 +28,7 @@ from ppybuild.emit.loops.lower.values import (
     describe,
     join,
 )
+from ppybuild.emit.relied import ReliedConstant
 from ppybuild.graph import types
 
 _UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
@@ -48,7 +49,7 @@ _UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
 def lower_expr(builder: Builder, node: ast.expr) -> Value:
     """The value of any expression."""
     if node in builder.facts.constants and not _is_local(builder, node):
-        return _constant(node, builder.facts.constants[node])
+        return _module_constant(builder, node, builder.facts.constants[node])
     match node:
         case ast.Constant():
             return _constant(node, node.value)
@@ -179,6 +180,12 @@ def _constant(node: ast.expr, value: object) -> ir.Const:
     return made
 
 
+def _module_constant(builder: Builder, node: ast.expr, value: object) -> ir.Const:
+    made = _constant(node, value)
+    builder.rely(node, lambda path: ReliedConstant(path, made.value))
+    return made
+
+
 def _name(builder: Builder, node: ast.Name) -> Value:
     if node.id in builder.local_names:
         return builder.read(node, at(node))
@@ -192,7 +199,7 @@ def _name(builder: Builder, node: ast.Name) -> Value:
 def _attribute(builder: Builder, node: ast.Attribute) -> ir.Expr:
     module = builder.facts.types.get(node.value)
     if module == types.Module("math") and node.attr in MATH_CONSTANTS:
-        return ir.Const(MATH_CONSTANTS[node.attr], F64)
+        return _module_constant(builder, node, MATH_CONSTANTS[node.attr])
     raise Stay(node, f"attribute `{node.attr}`", "read it before the loop and pass it in")
 
 

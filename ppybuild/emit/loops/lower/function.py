@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, at
+from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, at, path_of
 from ppybuild.emit.loops.lower.signatures import NativeSignature
 from ppybuild.emit.loops.lower.statements import lower_block, note_result
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import Binding, BufferRef, Value
 from ppybuild.emit.loops.passes.tree import expressions, own_targets, rename, statements
 from ppybuild.emit.loops.verify import scalars
+from ppybuild.emit.relied import Relied, ReliedConstant
 from ppybuild.graph import types
 from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.scopes import scope_of
@@ -63,7 +64,28 @@ def _lower_body(
         note_result(builder, function.node, None)
     body, locals_ = _tidy(builder, tuple(builder.block), frozenset(fixed))
     result = builder.result[0] if builder.result else None
-    return ir.Function(function.name, signature.parameters, result, locals_, body, location)
+    return ir.Function(
+        function.name,
+        signature.parameters,
+        result,
+        locals_,
+        body,
+        location,
+        _relies(builder, function),
+    )
+
+
+def _relies(builder: Builder, function: Function) -> tuple[Relied, ...]:
+    """Also on the constants that defaults are: a caller that leaves one out has its value."""
+    args = function.node.args
+    constants = builder.facts.constants
+    for default in (*args.defaults, *(each for each in args.kw_defaults if each)):
+        for node in ast.walk(default):
+            if isinstance(node, ast.Name | ast.Attribute) and node in constants:
+                value, path = constants[node], path_of(node)
+                if path is not None and not isinstance(value, str):
+                    builder.relies.setdefault(path, ReliedConstant(path, value))
+    return tuple(builder.relies.values())
 
 
 def _tidy(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import F64, I64, Builder, at, op, require_scalar
+from ppybuild.emit.loops.lower.calls import rely_on_library
 from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands, lower_scalars
 from ppybuild.emit.loops.lower.operators import lower_binary, to_int
 from ppybuild.emit.loops.lower.stay import Stay
@@ -32,23 +33,15 @@ class Iteration:
 
 def plan_iteration(builder: Builder, node: ast.For) -> Iteration | None:
     """None where evaluating the iterable always raises."""
-    name = _callee_name(builder, node.iter)
-    if isinstance(node.iter, ast.Call) and name == "builtins.range":
-        return _range(builder, node.iter)
-    if isinstance(node.iter, ast.Call) and name == "builtins.enumerate":
-        return _enumerate(builder, node.iter)
-    if isinstance(node.iter, ast.Call) and name == "builtins.zip":
-        return _zip(builder, node.iter)
+    callee = builder.facts.callees.get(node.iter) if isinstance(node.iter, ast.Call) else None
+    if isinstance(node.iter, ast.Call) and callee and callee.name in _ITERABLES:
+        rely_on_library(builder, node.iter, callee)
+        return _ITERABLES[callee.name](builder, node.iter)
     value = lower_expr(builder, node.iter)
     if not isinstance(value, BufferRef):
         raise Stay(node.iter, "a loop over a tuple", "write its turns out")
     index = builder.temporary(I64, "index")
     return _counted(index, ir.Length(value.name), _item(value, index))
-
-
-def _callee_name(builder: Builder, node: ast.expr) -> str:
-    callee = builder.facts.callees.get(node) if isinstance(node, ast.Call) else None
-    return callee.name if callee and callee.kind in ("external", "class") else ""
 
 
 def _counted(index: ir.Var, length: ir.Expr, value: Value) -> Iteration:
@@ -119,3 +112,10 @@ def _buffers(call: ast.Call, values: Sequence[Value]) -> list[BufferRef]:
     if len(buffers) != len(values):
         raise Stay(call, "`zip` of anything but buffers", "index them in the loop")
     return buffers
+
+
+_ITERABLES: dict[str, Callable[[Builder, ast.Call], Iteration | None]] = {
+    "builtins.range": _range,
+    "builtins.enumerate": _enumerate,
+    "builtins.zip": _zip,
+}

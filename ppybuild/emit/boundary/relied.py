@@ -1,0 +1,59 @@
+"""Print the tables of what functions rely on; `emit/runtime/ppy_relies.c` reads them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import assert_never
+
+from ppybuild.emit.names import mangle
+from ppybuild.emit.relied import Relied, ReliedConstant, ReliedLibrary, ReliedNative
+
+
+def relied_name(function: str) -> str:
+    """The C name of the table of what a function relies on."""
+    return f"ppy_relied_{mangle(function)}"
+
+
+def emit_relied(function: str, relies: Iterable[Relied]) -> str:
+    """The table of one function, which its row in the table of entries names."""
+    return "\n".join(
+        (
+            f"static const ppy_relied {relied_name(function)}[] = {{",
+            *(f"    {_row(relied)}," for relied in relies),
+            "    {NULL, 0, NULL, 0},",
+            "};",
+        )
+    )
+
+
+def _row(relied: Relied) -> str:
+    path = _text(".".join(relied.path))
+    match relied:
+        case ReliedNative(_, function):
+            return f'{{{path}, PPY_NATIVE, "{mangle(function)}", 0}}'
+        case ReliedLibrary(_, name):
+            return f'{{{path}, PPY_LIBRARY, "{name}", 0}}'
+        case ReliedConstant(_, value):
+            return f"{{{path}, {_constant(value)}}}"
+        case _:
+            assert_never(relied)
+
+
+def _constant(value: int | float | bool) -> str:
+    if isinstance(value, bool):
+        return f"PPY_BOOL, NULL, {int(value)}"
+    if isinstance(value, int):
+        return f"PPY_INT, NULL, {_int64(value)}"
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return f"PPY_FLOAT, NULL, {_int64(bits)} /* {value!r} */"
+
+
+def _int64(value: int) -> str:
+    return "INT64_MIN" if value == -(2**63) else f"INT64_C({value})"
+
+
+def _text(name: str) -> str:
+    """A C string of the name's UTF-8."""
+    parts = (chr(byte) if byte < 128 else f"\\{byte:03o}" for byte in name.encode())
+    return f'"{"".join(parts)}"'

@@ -24,11 +24,15 @@ test: $(STAMP)  ## every test but the slow ones
 test-slow: $(STAMP)  ## the slow ones too: the better part of an hour
 	$(BIN)/python -m pytest -n 2
 
+EXAMPLES ?= 2000
+fuzz: $(STAMP)  ## generated programs against CPython, new ones each time: hours
+	PPY_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 0 tests/fuzz
+
 update: $(STAMP)  ## rewrite golden expectations and the examples' typed sources, for review
 	$(BIN)/python -m pytest -n 0 --update -m "not slow" tests/convert tests/emit tests/graph tests/test_examples.py
 
-SEED ?= ../shared/acceptance/seed
-benchmark: $(STAMP)  ## measure, and write docs/benchmarks.md and the README's table
+benchmark: $(STAMP)  ## measure the programs in SEED; writes docs/benchmarks.md, README's table
+	@test -n "$(SEED)" || { echo "make benchmark SEED=folder-of-the-programs"; exit 2; }
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/compare.py --seed $(SEED) --write
 

@@ -70,7 +70,7 @@ def ppybuild(folder: Path, *words: str) -> str:
 
 
 def launcher(folder: Path, entry: str) -> list[Path | str]:
-    return [PYTHON, "-m", "ppybuild", "--manifest", folder / "ppy.toml", "run", entry]
+    return [PYTHON, "-m", "ppybuild", "run", "--manifest", folder / "ppy.toml", entry]
 
 
 def compare_programs(seed: Path, project: Path) -> tuple[list[Comparison], list[Goal]]:
@@ -243,7 +243,7 @@ def machine() -> str:
 
 
 def render(rows: list[Comparison], goals: list[Goal]) -> str:
-    lines = ["| what | " + "unit | measured (mean ± deviation) |", "|---|---|---|"]
+    lines = ["| what | unit | measured (mean ± deviation) |", "|---|---|---|"]
     for row in rows:
         cells = "; ".join(f"{name} **{figure}**" for name, figure in row.columns.items())
         lines.append(f"| {row.name} | {row.unit} | {cells} |")

@@ -128,8 +128,9 @@ def check_machine(description: Mapping[str, Any]) -> None:
                 f"built for torch {description['torch']}, which {found}: "
                 f"install torch=={description['torch']}, or build for this one"
             )
-    missing = [feature for feature in description["cpu"] if feature not in cpu_features()]
-    if missing:
+    present_features = cpu_features()
+    missing = [one for one in description["cpu"] if one not in (present_features or ())]
+    if missing and present_features is not None:
         raise Refused(
             f"built for a CPU with {', '.join(missing)}, which this one does not have: "
             'build here, or with cpu = "baseline" in ppy.toml'
@@ -151,8 +152,8 @@ def torch_version() -> str | None:
         return None
 
 
-def cpu_features() -> frozenset[str]:
-    """This CPU's features by the names in `/proc/cpuinfo`."""
+def cpu_features() -> frozenset[str] | None:
+    """This CPU's features by the names in `/proc/cpuinfo`; None where that is not there."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             for line in file:
@@ -161,7 +162,7 @@ def cpu_features() -> frozenset[str]:
                     return frozenset(value.split())
     except OSError:
         pass
-    return frozenset()
+    return None
 
 
 # Whether it is whole

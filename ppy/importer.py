@@ -50,7 +50,13 @@ _hook = FileFinder.path_hook(
 
 
 def install() -> None:
-    """Put the hook before the one that finds `.py` files; once is enough."""
+    """Put the hook right before the one that finds `.py` files; once is enough.
+
+    Others stay before it: those of archives, and of programs that were frozen.
+    """
     if _hook not in sys.path_hooks:
-        sys.path_hooks.insert(0, _hook)
+        names = [getattr(hook, "__name__", "") for hook in sys.path_hooks]
+        sys.path_hooks.insert(
+            names.index(_hook.__name__) if _hook.__name__ in names else 0, _hook
+        )
         sys.path_importer_cache.clear()

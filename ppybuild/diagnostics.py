@@ -343,6 +343,13 @@ CODES: dict[str, Code] = {
         "",
         "Run it again with fewer compilers at a time: `--jobs 1`.",
     ),
+    "E4010": Code(
+        "error",
+        "libraries could not be collected",
+        "PyInstaller, which collects the libraries of the format `full`, failed.",
+        "",
+        "Run `python -m PyInstaller` on the program to see what it says.",
+    ),
     # E9: a fault of ppybuild's own.
     "E9001": Code(
         "error",

@@ -22,6 +22,7 @@ _HELP = """Build an entry, and make of it what can be handed over.
 \b
   dir       a folder, and the same as one archive with its digest
   onefile   one executable file; the host has Python and the program's libraries
+  full      a folder with Python and the libraries; the host needs neither
 
 What is written goes into `dist` beside the manifest, unless --output says otherwise.
 
@@ -31,7 +32,7 @@ What is written goes into `dist` beside the manifest, unless --output says other
   ppybuild package train --library     a C library of what is marked `ppy.export`
 """
 
-FORMATS = ("dir", "onefile")
+FORMATS = ("dir", "onefile", "full")
 
 
 @click.command("package", cls=Command, help=_HELP, short_help="Make an entry's package.")
@@ -108,6 +109,10 @@ def command(
         progress.close()
     for one in made:
         click.echo(f"{entry}: {shown(one.path)}, {megabytes(one.size)}")
+        for name, size in one.parts.items():
+            click.echo(f"  {megabytes(size):>11}  {name}")
+        if one.parts:
+            click.echo(f"  the largest part is {next(iter(one.parts))}")
 
 
 def megabytes(size: int) -> str:

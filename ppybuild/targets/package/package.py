@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ppybuild.manifest import Manifest
@@ -16,6 +16,7 @@ from ppybuild.targets.faults import machine_faults
 from ppybuild.targets.lock import locked
 from ppybuild.targets.package.folder import names as folder_names
 from ppybuild.targets.package.folder import write_folder
+from ppybuild.targets.package.full import need_pyinstaller, write_full
 from ppybuild.targets.package.library import write_library
 from ppybuild.targets.package.onefile import write_onefile
 from ppybuild.targets.package.output import refuse_existing, staged
@@ -46,23 +47,33 @@ class Format:
 
     names: Callable[[Job], tuple[str, ...]]
     """What it writes."""
-    write: Callable[[Job, Path, Path, str], None]
-    """Given the job, the bundle, a folder to write in, and the first of the names there."""
+    write: Callable[[Job, Path, Path, str], Mapping[str, int]]
+    """Given the job, the bundle, a folder to write in, and the first of the names there:
+    the bytes of its parts, where it has some."""
     is_file: bool = False
     """It is one file, which the output may name."""
+    need: Callable[[], None] = lambda: None
+    """Stops where something is missing that writing it takes."""
 
 
-def _folder(job: Job, bundle: Path, stage: Path, name: str) -> None:
+def _folder(job: Job, bundle: Path, stage: Path, name: str) -> Mapping[str, int]:
     write_folder(bundle, stage, job.stem)
+    return {}
 
 
-def _onefile(job: Job, bundle: Path, stage: Path, name: str) -> None:
+def _onefile(job: Job, bundle: Path, stage: Path, name: str) -> Mapping[str, int]:
     write_onefile(bundle, stage / name)
+    return {}
+
+
+def _full(job: Job, bundle: Path, stage: Path, name: str) -> Mapping[str, int]:
+    return write_full(bundle, stage / name, job.entry)
 
 
 FORMATS: Mapping[str, Format] = {
     "dir": Format(lambda job: folder_names(job.stem), _folder),
     "onefile": Format(lambda job: (job.entry,), _onefile, is_file=True),
+    "full": Format(lambda job: (f"{job.stem}-full",), _full, need=need_pyinstaller),
 }
 
 
@@ -72,6 +83,8 @@ class Made:
 
     path: Path
     size: int
+    parts: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of what it consists of, the largest first, where it has parts."""
 
 
 def package(
@@ -94,6 +107,7 @@ def package(
     row = FORMATS[form]
     job = Job(manifest, entry, device)
     folder, names = _places(row.names(job), manifest, output, row.is_file)
+    row.need()
     with machine_faults(folder):
         refuse_existing(folder, names, force)
         (result,) = build(manifest, (entry,), device, options, report)
@@ -101,8 +115,8 @@ def package(
             staged(folder, names, force) as stage,
             locked(build_folder.marker(manifest.build.dir), report.waiting),
         ):
-            row.write(job, result.bundle, stage, names[0])
-    return tuple(Made(folder / name, size(folder / name)) for name in names)
+            parts = row.write(job, result.bundle, stage, names[0])
+    return tuple(Made(folder / name, size(folder / name), parts) for name in names)
 
 
 def package_library(

@@ -44,6 +44,7 @@ ELSEWHERE = {
     "E4007": "targets",
     "E4008": "targets",
     "E4009": "targets",
+    "E4010": "targets",
     "E9001": "cli",
     "R3001": "emit",
     "R3002": "convert",

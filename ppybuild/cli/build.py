@@ -59,9 +59,8 @@ def command(
 ) -> None:
     """As `_HELP` says."""
     manifest = load_manifest(manifest_path)
-    results = build_entries(
-        manifest, entries, device, make_options(jobs, numerics, verbose), style
-    )
+    options = make_options(jobs, numerics, verbose)
+    results = build_entries(manifest, entries, device, options)
     told = [one for result in results for one in result.remarks]
     if remarks or style != "text":
         show(told if remarks else [], style, Path.cwd())
@@ -89,7 +88,6 @@ def build_entries(
     entries: tuple[str, ...],
     device: str | None,
     options: Options,
-    style: Format = "text",
 ) -> tuple[Result, ...]:
     """Build with progress shown."""
     from ppybuild.cli.progress import Progress

@@ -39,7 +39,13 @@ class Finding:
 
 
 @click.command("doctor", cls=Command, help=_HELP, short_help="Say what is missing.")
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How it is written: for people, or for other tools.",
+)
 @click.pass_context
 def command(ctx: click.Context, style: str) -> None:
     """As `_HELP` says."""

@@ -13,23 +13,23 @@ import click
 from ppybuild import __version__
 from ppybuild.diagnostics import Diagnostic, nearest
 
-# Command → the module of this package that defines it, as `command`. In the order of use.
-COMMANDS = {
-    "init": "init",
-    "convert": "convert",
-    "check": "check",
-    "build": "build",
-    "run": "run",
-    "package": "package",
-    "graph": "graph",
-    "explain": "explain",
-    "doctor": "doctor",
-    "clean": "clean",
-}
+COMMANDS = (
+    "init",
+    "convert",
+    "check",
+    "build",
+    "run",
+    "package",
+    "graph",
+    "explain",
+    "doctor",
+    "clean",
+)
+"""In the order of use; each is `command` in the module of this package that bears its name."""
 
 
 class Commands(click.Group):
-    """The rows of `COMMANDS`; an unknown name gets the nearest known one."""
+    """The commands of `COMMANDS`; an unknown name gets the nearest known one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -37,7 +37,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"ppybuild.cli.{COMMANDS[cmd_name]}")
+        module = importlib.import_module(f"ppybuild.cli.{cmd_name}")
         command: click.Command = module.command
         return command
 

@@ -174,6 +174,7 @@ class Exports:
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
         self._scopes: dict[str, Scope] = {}
+        self._open: dict[str, bool] = {}
 
     def names(self, name: str) -> frozenset[str]:
         """Everything the module binds, through `from m import *` too."""
@@ -197,7 +198,11 @@ class Exports:
         if provides(self.modules, f"{module}.{name}"):
             return True
         names = self.names(module)
-        return name in names or "__getattr__" in names or self._is_open(module, frozenset())
+        if name in names or "__getattr__" in names:
+            return True
+        if module not in self._open:
+            self._open[module] = self._is_open(module, frozenset())
+        return self._open[module]
 
     def _is_open(self, name: str, seen: frozenset[str]) -> bool:
         """True where names may come from what is not read: a star import from a library,

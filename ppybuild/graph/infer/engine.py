@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable as Visitor
 from collections.abc import Iterator, Mapping, Sequence
 
-from ppybuild.graph.imports import absolute_name, provides
+from ppybuild.graph.imports import Exports, absolute_name, provides
 from ppybuild.graph.index import bindings_of
 from ppybuild.graph.infer.annotations import (
     ALIASES,
@@ -74,6 +74,7 @@ class Engine:
         self._visit = visit
         self._canonical_names: dict[str, str] = {}
         self._children = self._find_children()
+        self._exports = Exports(program.modules)
         self._bindings: dict[str, dict[str, str]] = {}
         self._by_last: dict[str, list[str]] = {}
         self._answers: dict[tuple[object, ...], Type] = {}
@@ -359,7 +360,9 @@ class Engine:
                     return found
         if name in ("__name__", "__file__", "__doc__"):
             return STR if name != "__doc__" else optional(STR)
-        if unit.scope.stars or "__getattr__" in unit.scope.bound:
+        if "__getattr__" in unit.scope.bound:
+            return UNKNOWN
+        if unit.scope.stars and self._exports.has(module, name):
             return UNKNOWN
         return None
 

@@ -12,7 +12,7 @@ TOLERANT = frozenset(
     {
         "property", "staticmethod", "classmethod", "abstractmethod", "cached_property",
         "lru_cache", "cache", "wraps", "contextmanager", "asynccontextmanager", "override",
-        "final", "pure", "no_grad", "inference_mode", "enable_grad", "recursive_repr",
+        "final", "pure", "export", "no_grad", "inference_mode", "enable_grad", "recursive_repr",
         "abstractproperty", "abstractclassmethod", "abstractstaticmethod", "register",
         "total_ordering", "setter", "getter", "deleter",
     }

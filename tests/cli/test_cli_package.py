@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,37 @@ def test_interrupted(project: Path, form: str, number: str) -> None:
     else:
         assert done.returncode == 128 + getattr(signal, number)
         assert not left(project)
+
+
+@pytest.mark.parametrize("form", ["dir", "onefile"])
+def test_a_host_without_a_library(project: Path, form: str) -> None:
+    """One line with the pin, before anything runs; and several processes where it is there."""
+    (project / "main.py").write_text(
+        "import multiprocessing\n"
+        "import click\n"
+        "def double(x: int) -> int:\n"
+        "    return 2 * x\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
+        "        print(pool.map(double, [4]), click.__name__)\n"
+    )
+    done = ppybuild(project, "package", "main", "--format", form, "-o", "out/")
+    assert done.returncode == 0, done.stderr
+    program = next((project / "out").glob("main-*/main"), project / "out/main")
+
+    def started(*flags: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *flags, program],
+            cwd="/",
+            env=os.environ | {"PPY_CACHE": str(project / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    there, bare = started(), started("-I", "-S")
+    assert (there.stdout, there.stderr) == ("[8] click\n", "")
+    assert (bare.returncode, bare.stdout) == (2, "")
+    pin = f"click=={metadata.version('click')}"
+    assert f"built with {pin}, which is not installed" in bare.stderr
+    assert len(bare.stderr.splitlines()) == 1

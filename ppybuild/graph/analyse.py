@@ -31,12 +31,20 @@ Stage = Callable[[Program, Facts | None, Library], Facts]
 PIPELINE: tuple[Stage, ...] = (infer_types, infer_effects)
 
 
-def analyse(program: Program, library: Library | None = None) -> Facts:
-    """Everything that is known about a program."""
+TYPES_ALONE: tuple[Stage, ...] = (infer_types,)
+"""What `check` looks at."""
+
+
+def analyse(
+    program: Program,
+    library: Library | None = None,
+    stages: tuple[Stage, ...] = PIPELINE,
+) -> Facts:
+    """Everything that is known about a program; `effects` is empty without their stage."""
     library = library or Library()
     facts: Facts | None = None
     with deep_recursion():
-        for stage in PIPELINE:
+        for stage in stages:
             facts = stage(program, facts, library)
     assert facts is not None
     return replace(facts, diagnostics=(*program.diagnostics, *facts.diagnostics))

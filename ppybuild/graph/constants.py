@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ppybuild.graph.imports import absolute_name
 from ppybuild.graph.program import Constant, Module, Program
 from ppybuild.graph.scopes import pattern_names, statements_of, target_names
+from ppybuild.graph.syntax import walk
 
 Constants = dict[str, dict[str, Constant]]
 """By module, then name."""
@@ -69,7 +70,7 @@ def _bindings(module: Module) -> Counter[str]:
     for statement in statements_of(module.tree.body):
         counts.update(bound_by(statement))
     if "global " in module.text or ":=" in module.text or "match " in module.text:
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Global):
                 counts.update(node.names * 2)
             elif isinstance(node, ast.NamedExpr):
@@ -130,7 +131,7 @@ def _stored_attributes(program: Program) -> frozenset[str]:
                 for target in targets:
                     found.update(_attributes(target))
         if "setattr(" in module.text:
-            for node in ast.walk(module.tree):
+            for node in walk(module.tree):
                 if isinstance(node, ast.Call) and len(node.args) > 1:
                     name = node.args[1]
                     if isinstance(name, ast.Constant) and isinstance(name.value, str):

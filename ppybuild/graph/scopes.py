@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ppybuild.graph.program import FunctionNode
+from ppybuild.graph.syntax import children, walk
 
 
 @dataclass(slots=True)
@@ -110,7 +111,7 @@ def _bind(statement: ast.stmt, scope: Scope) -> None:
 
 def pattern_names(pattern: ast.pattern) -> Iterator[str]:
     """The names that a `case` pattern captures."""
-    for node in ast.walk(pattern):
+    for node in walk(pattern):
         if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name
         elif isinstance(node, ast.MatchMapping) and node.rest:
@@ -119,7 +120,7 @@ def pattern_names(pattern: ast.pattern) -> Iterator[str]:
 
 def _scan_expressions(statement: ast.stmt, scope: Scope) -> None:
     pending: list[ast.AST] = [
-        child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)
+        child for child in children(statement) if not isinstance(child, ast.stmt)
     ]
     while pending:
         node = pending.pop()
@@ -128,7 +129,7 @@ def _scan_expressions(statement: ast.stmt, scope: Scope) -> None:
         elif isinstance(node, ast.Yield | ast.YieldFrom):
             scope.yields = True
         if not isinstance(node, ast.Lambda | ast.stmt):
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(children(node))
 
 
 def parameters_of(node: FunctionNode | ast.Lambda) -> list[ast.arg]:

@@ -9,7 +9,6 @@ from ppybuild.diagnostics import Diagnostic, nearest
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.libraries import public
 from ppybuild.graph.check.place import Place, is_caught
-from ppybuild.graph.imports import provides
 from ppybuild.graph.lattice import show
 from ppybuild.graph.types import (
     NONE,
@@ -58,7 +57,7 @@ def module_attribute(
         if not context.exports.has(owner.name, node.attr):
             close = nearest(node.attr, context.exports.names(owner.name))
             yield report(context, place, node, f"module `{owner.name}`", close)
-    elif not provides(modules, owner.name) and owner.name.partition(".")[0] not in modules:
+    elif not context.provides(owner.name) and owner.name.partition(".")[0] not in modules:
         if owner.name.partition(".")[0] == "ppy":
             return
         if context.library.member(owner, node.attr) is None:

@@ -203,7 +203,7 @@ def check_library(context: Context, place: Place, node: ast.Call) -> Iterator[Di
     if not context.sure(place, node.func) and not is_sure_method(context, place, node.func):
         return
     arguments, keywords, unpacked = arguments_of(context, node)
-    problem = context.library.problem(callee, arguments, keywords, unpacked=unpacked)
+    problem = context.problem(callee, arguments, keywords, unpacked=unpacked)
     if problem is None:
         return
     at = node_of(node, problem)

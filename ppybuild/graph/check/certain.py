@@ -12,9 +12,11 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ppybuild.graph.check.nodes import Nodes
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.scopes import blocks_of, parameters_of, target_names
+from ppybuild.graph.syntax import children, walk
 from ppybuild.graph.types import (
     UNKNOWN,
     Array,
@@ -37,6 +39,7 @@ class Certainty:
     """Answers for one program; remembers."""
 
     facts: Facts
+    nodes: Nodes
     _bindings: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
     _names: dict[tuple[ast.AST, str], bool] = field(default_factory=dict)
 
@@ -187,17 +190,13 @@ class Certainty:
         inside: dict[ast.AST, Function] = {}
         for function in program.functions.values():
             for statement in function.node.body:
-                for node in ast.walk(statement):
+                for node in walk(statement):
                     if isinstance(node, ast.Call):
                         inside[node] = function  # the innermost one comes last
         for module in program.modules.values():
-            for node in ast.walk(module.tree):
-                callee = self.facts.callees.get(node) if isinstance(node, ast.Call) else None
-                if (
-                    callee is not None
-                    and callee.kind == "project"
-                    and isinstance(node, ast.Call)
-                ):
+            for node in self.nodes.find(module, ast.Call):
+                callee = self.facts.callees.get(node)
+                if callee is not None and callee.kind == "project":
                     place = Place(module, inside.get(node), False, frozenset(), False, False)
                     found.setdefault(callee.name, []).append((place, node))
         return found
@@ -207,17 +206,18 @@ class Certainty:
         """Names that are used for more than being called: passed, stored, exported."""
         found: set[str] = set()
         for module in self.facts.program.modules.values():
-            called = {node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
-            for node in ast.walk(module.tree):
-                match node:
-                    case ast.Name(id=name, ctx=ast.Load()) if node not in called:
-                        found.add(name)
-                    case ast.Attribute(attr=name) if node not in called:
-                        found.add(name)
-                    case ast.Constant(value=str(text)) if text.isidentifier():
-                        found.add(text)  # `__all__`, or `getattr`
-                    case _:
-                        pass
+            calls = self.nodes.find(module, ast.Call)
+            called: set[ast.expr] = {node.func for node in calls}
+            for name in self.nodes.find(module, ast.Name):
+                if name not in called and isinstance(name.ctx, ast.Load):
+                    found.add(name.id)
+            for attribute in self.nodes.find(module, ast.Attribute):
+                if attribute not in called:
+                    found.add(attribute.attr)
+            for constant in self.nodes.find(module, ast.Constant):
+                text = constant.value
+                if isinstance(text, str) and text.isidentifier():
+                    found.add(text)  # `__all__`, or `getattr`
         return frozenset(found)
 
     def bindings_of(self, node: ast.AST) -> dict[str, list[ast.expr | None]]:
@@ -246,7 +246,7 @@ def collect(body: list[ast.stmt], found: dict[str, list[ast.expr | None]]) -> No
                 found.setdefault(name, []).append(value)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 found.setdefault(name, []).append(None)
-                for inner in ast.walk(statement):
+                for inner in walk(statement):
                     if isinstance(inner, ast.Nonlocal):
                         for outer in inner.names:
                             found.setdefault(outer, []).append(None)
@@ -272,15 +272,15 @@ def collect(body: list[ast.stmt], found: dict[str, list[ast.expr | None]]) -> No
                     if handler.name:
                         found.setdefault(handler.name, []).append(None)
             case ast.Match():
-                for inner in ast.walk(statement):
+                for inner in walk(statement):
                     if isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
                         found.setdefault(inner.name, []).append(None)
             case _:
                 pass
         if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for node in ast.iter_child_nodes(statement):
+            for node in children(statement):
                 if isinstance(node, ast.expr):
-                    for inner in ast.walk(node):
+                    for inner in walk(node):
                         if isinstance(inner, ast.NamedExpr):
                             found.setdefault(inner.target.id, []).append(inner.value)
             for block in blocks_of(statement):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.certain import Certainty
+from ppybuild.graph.check.nodes import Nodes
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.imports import Exports
-from ppybuild.graph.library import Library
+from ppybuild.graph.library import Argument, CallProblem, Library
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Class, Facts, Function, Module
 from ppybuild.graph.types import UNKNOWN, Type
 
+Question = tuple[Type, tuple[Argument, ...], tuple[tuple[str, Argument], ...], bool]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -28,6 +30,8 @@ class Context:
     broken: set[ast.AST] = field(default_factory=set)
     """Nodes that a finding stands at, or that hold one: what follows from it stays quiet."""
     _rebound: dict[str, frozenset[str]] = field(default_factory=dict)
+    _nodes: Nodes = field(default_factory=Nodes)
+    _problems: dict[Question, CallProblem | None] = field(default_factory=dict)
 
     def type(self, node: ast.expr) -> Type:
         """The type of an expression; `UNKNOWN` where it is not reached."""
@@ -38,7 +42,7 @@ class Context:
 
     @cached_property
     def certainty(self) -> Certainty:
-        return Certainty(self.facts)
+        return Certainty(self.facts, self._nodes)
 
     def sure(self, place: Place, node: ast.expr) -> bool:
         """True where the expression's type holds for every run."""
@@ -48,15 +52,30 @@ class Context:
     def exports(self) -> Exports:
         return Exports(self.facts.program.modules)
 
+    def provides(self, name: str) -> bool:
+        """True for a module of the project and for a folder that holds some."""
+        return name in self.facts.program.modules or name in self._folders
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        found: set[str] = set()
+        for name in self.facts.program.modules:
+            package = name.rpartition(".")[0]
+            while package and package not in found:
+                found.add(package)
+                package = package.rpartition(".")[0]
+        return frozenset(found)
+
     @cached_property
     def stored_attributes(self) -> frozenset[str]:
         """Names of attributes that the program sets on any object, by whatever means."""
         found: set[str] = set()
         for module in self.facts.program.modules.values():
-            for node in ast.walk(module.tree):
-                match node:
-                    case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
-                        found.add(name)
+            for node in self._nodes.find(module, ast.Attribute):
+                if not isinstance(node.ctx, ast.Load):
+                    found.add(node.attr)
+            for call in self._nodes.find(module, ast.Call):
+                match call:
                     case ast.Call(
                         func=ast.Name(id="setattr" | "hasattr" | "getattr" | "delattr"),
                         args=[_, ast.Constant(value=str(name)), *_],
@@ -70,17 +89,16 @@ class Context:
         """Names that the module assigns, deletes or imports, at any depth."""
         known = self._rebound.get(module.name)
         if known is None:
-            found: set[str] = set()
-            for node in ast.walk(module.tree):
-                match node:
-                    case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                        found.add(name)
-                    case ast.Global(names=names):
-                        found.update(names)
-                    case ast.alias(name=name, asname=other):
-                        found.add(other or name)
-                    case _:
-                        pass
+            found = {
+                node.id
+                for node in self._nodes.find(module, ast.Name)
+                if not isinstance(node.ctx, ast.Load)
+            }
+            for node in self._nodes.find(module, ast.Global):
+                found.update(node.names)
+            found.update(
+                node.asname or node.name for node in self._nodes.find(module, ast.alias)
+            )
             known = self._rebound[module.name] = frozenset(found)
         return known
 
@@ -93,10 +111,32 @@ class Context:
                 found.setdefault(base, []).append(one)
         return found
 
-    def functions_of(self, module: Module) -> Iterator[Function]:
+    def functions_of(self, module: Module) -> tuple[Function, ...]:
+        """The functions of a module, in order of the program's."""
+        return tuple(self._functions.get(module.name, ()))
+
+    @cached_property
+    def _functions(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
         for function in self.facts.program.functions.values():
-            if function.module == module.name:
-                yield function
+            found.setdefault(function.module, []).append(function)
+        return found
+
+    def problem(
+        self,
+        callee: Type,
+        arguments: Sequence[Argument],
+        keywords: Mapping[str, Argument],
+        *,
+        unpacked: bool,
+    ) -> CallProblem | None:
+        """Why a call of the library is certain to raise, or None; asked once for each."""
+        key = (callee, tuple(arguments), tuple(keywords.items()), unpacked)
+        if key not in self._problems:
+            self._problems[key] = self.library.problem(
+                callee, arguments, keywords, unpacked=unpacked
+            )
+        return self._problems[key]
 
     def report(
         self,

@@ -24,6 +24,7 @@ from ppybuild.graph.check.values import (
 )
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Facts, Function
+from ppybuild.graph.syntax import children, walk
 
 Check = Callable[[Context, Place, ast.AST], Iterator[Diagnostic]]
 
@@ -90,6 +91,29 @@ def _order(found: Diagnostic) -> tuple[str, int, int, str, str]:
     return (str(where.path), where.line, where.column, found.code, found.message)
 
 
+_SCOPED = frozenset(
+    {
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Try,
+        ast.TryStar,
+        ast.With,
+        ast.AsyncWith,
+        ast.If,
+        ast.IfExp,
+        ast.BoolOp,
+        ast.Lambda,
+        ast.ListComp,
+        ast.SetComp,
+        ast.DictComp,
+        ast.GeneratorExp,
+        ast.AnnAssign,
+    }
+)
+"""Nodes some of whose children stand in another place than they do, or are not looked at."""
+
+
 class _Walker:
     """One module's walk."""
 
@@ -100,12 +124,19 @@ class _Walker:
 
     def visit(self, place: Place, node: ast.AST) -> bool:
         """True where the node, or an expression in it, has a finding."""
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Constant:
+            return node in self.context.broken
         broken = False
-        for child, inner in self._children(place, node):
-            broken = self.visit(inner, child) or broken
+        if kind in _SCOPED:
+            for child, inner in self._children(place, node):
+                broken = self.visit(inner, child) or broken
+        else:
+            for child in children(node):
+                broken = self.visit(place, child) or broken
         broken = broken or node in self.context.broken
         if not broken:
-            for family in FAMILIES.get(type(node), ()):
+            for family in FAMILIES.get(kind, ()):
                 reported = list(family(self.context, place, node))
                 if reported:
                     self.found.extend(reported)
@@ -123,20 +154,20 @@ class _Walker:
                 yield from self._function(place, node)
             case ast.ClassDef():
                 inner = replace(place, in_class=True)
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield child, inner if isinstance(child, ast.stmt) else place
             case ast.Try() | ast.TryStar():
                 names = place.caught | caught_by(node.handlers)
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     in_body = isinstance(child, ast.stmt) and child in node.body
                     yield child, replace(place, caught=names) if in_body else place
             case ast.With() | ast.AsyncWith() if expects_exception(node):
                 inner = replace(place, caught=place.caught | {"*"})
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield child, inner
             case ast.If(test=test) | ast.IfExp(test=test) if is_conditional(test):
                 inner = replace(place, conditional=True)
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield child, inner
             case ast.BoolOp(values=values) if any(map(is_conditional, values)):
                 inner = replace(place, conditional=True)
@@ -151,12 +182,12 @@ class _Walker:
                     yield value, place
                 yield node.target, place
             case _:
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield child, place
 
     def _nested(self, place: Place, node: ast.AST) -> Iterator[tuple[ast.AST, Place]]:
         inner = replace(place, nested=True)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             yield child, inner
 
     def _function(
@@ -204,7 +235,7 @@ def expects_exception(node: ast.With | ast.AsyncWith) -> bool:
 
 def is_conditional(test: ast.expr) -> bool:
     """True for a test of the machine or of what an object has."""
-    for node in ast.walk(test):
+    for node in walk(test):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in CONDITION_WORDS:
                 return True

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ppybuild.diagnostics import Diagnostic, nearest
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.place import Place, is_caught
-from ppybuild.graph.imports import provides
 from ppybuild.graph.types import Module
 
 HANDLED = ("ImportError", "ModuleNotFoundError")
@@ -51,7 +50,7 @@ def check_import_from(context: Context, place: Place, node: ast.AST) -> Iterator
 def is_project(context: Context, name: str) -> bool:
     """True for what the project provides, of which `imports` speaks."""
     modules = context.facts.program.modules
-    return provides(modules, name) or name.partition(".")[0] in modules or name == "ppy"
+    return context.provides(name) or name.partition(".")[0] in modules or name == "ppy"
 
 
 def missing_module(context: Context, place: Place, node: ast.AST, name: str) -> Diagnostic:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import symtable
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from ppybuild.graph.check.context import Context
 from ppybuild.graph.imports import absolute_name
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Module
+from ppybuild.graph.syntax import children, walk
 
 BUILTINS = frozenset(dir(builtins)) | {
     "__file__",
@@ -39,6 +41,7 @@ DYNAMIC = (
     "sys.modules[__name__]",
 )
 """Text by which a module may bind names that no statement shows."""
+_STAR = re.compile(r"import[\s\\]*\*")
 
 
 def check_names(context: Context, module: Module) -> Iterator[Diagnostic]:
@@ -77,8 +80,10 @@ def builtin_names() -> frozenset[str]:
 
 def module_names(context: Context, module: Module) -> frozenset[str] | None:
     """What the module binds; None where a star import brings names that are not known."""
-    names = set(context.exports.names(module.name))
-    for node in ast.walk(module.tree):
+    names = context.exports.names(module.name)
+    if not _STAR.search(module.text):
+        return names
+    for node in walk(module.tree):
         if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
             continue
         source = absolute_name(module, node)
@@ -87,14 +92,14 @@ def module_names(context: Context, module: Module) -> frozenset[str] | None:
                 return None
             starred = {
                 inner.module or "."
-                for inner in ast.walk(context.facts.program.modules[source].tree)
+                for inner in walk(context.facts.program.modules[source].tree)
                 if isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*"
             }
             if starred:
                 return None
             continue
         return None
-    return frozenset(names)
+    return names
 
 
 def unbound_names(table: symtable.SymbolTable, known: frozenset[str]) -> Iterator[str]:
@@ -140,7 +145,7 @@ class Uses:
                 ast.Try(body=body, handlers=handlers)
                 | ast.TryStar(body=body, handlers=handlers)
             ) if catches_names(handlers):
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     if not (isinstance(child, ast.stmt) and child in body):
                         yield from self.node(child, bound)
                 return
@@ -148,12 +153,12 @@ class Uses:
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 inner = bound | names_bound_in(node)
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield from self.node(child, inner)
                 return
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 inner = bound | names_bound_in(node)
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     yield from self.node(child, inner)
                 return
             case ast.arg(annotation=annotation):
@@ -177,7 +182,7 @@ class Uses:
 def names_bound_in(node: ast.AST) -> frozenset[str]:
     """Every name bound anywhere in a function, class or comprehension."""
     found: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         match inner:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 found.add(name)
@@ -204,7 +209,7 @@ def catches_names(handlers: list[ast.ExceptHandler]) -> bool:
     for handler in handlers:
         if handler.type is None:
             return True
-        for node in ast.walk(handler.type):
+        for node in walk(handler.type):
             if isinstance(node, ast.Name) and node.id in (
                 "NameError",
                 "Exception",
@@ -220,7 +225,7 @@ def is_guard(test: ast.expr) -> bool:
     return any(
         (isinstance(node, ast.Name) and node.id in words)
         or (isinstance(node, ast.Attribute) and node.attr in words)
-        for node in ast.walk(test)
+        for node in walk(test)
     )
 
 

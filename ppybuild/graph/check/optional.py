@@ -10,6 +10,7 @@ from ppybuild.graph.check.context import Context, text_of
 from ppybuild.graph.check.place import Place, is_caught
 from ppybuild.graph.lattice import is_optional, show
 from ppybuild.graph.scopes import parameters_of
+from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import Tensor
 
 TENSOR_ATTRIBUTES = frozenset({"grad", "grad_fn"})
@@ -114,9 +115,9 @@ def leave(context: Context, place: Place, node: ast.expr) -> str:
     """`continue` in a loop, `return` in a function, else `raise`."""
     function = place.function
     body = function.node if function is not None else place.module.tree
-    for loop in ast.walk(body):
+    for loop in walk(body):
         if isinstance(loop, ast.For | ast.While) and any(
-            inner is node for statement in loop.body for inner in ast.walk(statement)
+            inner is node for statement in loop.body for inner in walk(statement)
         ):
             return "continue"
     return "return" if function is not None else "raise ..."

@@ -11,6 +11,7 @@ from ppybuild.graph.check.context import Context
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Function, Module
 from ppybuild.graph.scopes import parameters_of
+from ppybuild.graph.syntax import children, walk
 
 INPUT_OUTPUT = frozenset(
     {
@@ -86,7 +87,7 @@ def find_evidence(
     untouched = {name for name in parameters if name not in bindings}
     shared = {
         name
-        for node in ast.walk(function.node)
+        for node in walk(function.node)
         if isinstance(node, ast.Global)
         for name in node.names
     }
@@ -106,7 +107,7 @@ def walk_own(statement: ast.stmt) -> Iterator[ast.AST]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             continue
         yield node
-        pending.extend(ast.iter_child_nodes(node))
+        pending.extend(children(node))
 
 
 def evidence_at(

@@ -10,6 +10,7 @@ from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.place import Place, is_caught
 from ppybuild.graph.lattice import fits, members_of, show
 from ppybuild.graph.library import Argument
+from ppybuild.graph.syntax import children
 from ppybuild.graph.types import (
     NONE,
     Array,
@@ -132,7 +133,7 @@ def is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if isinstance(inner, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            pending.extend(ast.iter_child_nodes(inner))
+            pending.extend(children(inner))
     return False
 
 

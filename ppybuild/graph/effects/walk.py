@@ -16,6 +16,7 @@ from ppybuild.graph.effects.tables import (
 from ppybuild.graph.lattice import members_of, parts_of
 from ppybuild.graph.program import Callee, Facts, Function
 from ppybuild.graph.scopes import Scope, blocks_of, parameters_of, target_names
+from ppybuild.graph.syntax import children
 from ppybuild.graph.types import (
     UNKNOWN,
     Array,
@@ -166,7 +167,7 @@ class Walk:
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case _:
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     if isinstance(child, ast.expr):
                         self.roots(child)
 
@@ -349,7 +350,7 @@ class Walk:
                 self._operator(node.left, *node.comparators)
                 return NOWHERE
         parts = NOWHERE
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.expr):
                 parts |= self.roots(child)
         return self._made(node, parts)

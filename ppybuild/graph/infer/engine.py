@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable as Visitor
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,6 +19,7 @@ from ppybuild.graph.infer.annotations import (
 )
 from ppybuild.graph.infer.evidence import settle_inputs
 from ppybuild.graph.infer.hierarchy import Hierarchy
+from ppybuild.graph.infer.mentions import Mentions
 from ppybuild.graph.infer.sites import Sites
 from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
 from ppybuild.graph.lattice import anonymous, optional, widened
@@ -76,7 +77,6 @@ class Engine:
         self._children = self._find_children()
         self._exports = Exports(program.modules)
         self._bindings: dict[str, dict[str, str]] = {}
-        self._by_last: dict[str, list[str]] = {}
         self._answers: dict[tuple[object, ...], Type] = {}
         self._active: list[Unit] = []
         self._by_node: dict[ast.AST, str] = {}
@@ -96,6 +96,7 @@ class Engine:
         """Visits everything until nothing changes."""
         for name in self.program.modules:
             self.visit(self.units[name])
+        self._drain()  # what modules construct is known before methods are looked at
         for unit in list(self.units.values()):
             if not unit.visits and all(
                 found.declared is not None
@@ -109,9 +110,8 @@ class Engine:
     def _visit_uncalled(self) -> None:
         """Visits what nothing is known to call, callers before what they call."""
         while waiting := {unit.name: unit for unit in self.units.values() if not unit.visits}:
-            mentions = {name: self._mentions(unit, waiting) for name, unit in waiting.items()}
-            counts = Counter(name for found in mentions.values() for name in found)
-            ready = deque(name for name in waiting if not counts[name])
+            mentions = Mentions(waiting)
+            ready = deque(mentions.unmentioned())
             rest = deque(waiting)
             while ready or rest:
                 name = ready.popleft() if ready else rest.popleft()
@@ -122,24 +122,7 @@ class Engine:
                     settle_inputs(self, unit)
                     self._visit_now(unit)
                     self._drain()
-                for other in sorted(mentions[name]):
-                    counts[other] -= 1
-                    if not counts[other]:
-                        ready.append(other)
-
-    def _mentions(self, unit: Unit, waiting: Mapping[str, Unit]) -> set[str]:
-        """Which of the waiting units a unit's body names."""
-        if not self._by_last:
-            for name in self.units:
-                self._by_last.setdefault(name.rpartition(".")[2], []).append(name)
-        words = set()
-        for node in ast.walk(unit.node):
-            if isinstance(node, ast.Name):
-                words.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                words.add(node.attr)
-        found = {name for word in words for name in self._by_last.get(word, ())}
-        return {name for name in found if name in waiting and name != unit.name}
+                ready.extend(mentions.forget(name))
 
     def _drain(self) -> None:
         while (unit := self.work.take()) is not None:

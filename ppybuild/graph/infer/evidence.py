@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ppybuild.graph.infer.state import Input, Unit
 from ppybuild.graph.lattice import is_known, join
+from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import FLOAT, INT, NEVER, NONE, UNKNOWN, Function, Type
 from ppybuild.graph.types import Module as ModuleType
 
@@ -38,7 +39,7 @@ def settle_inputs(engine: Engine, unit: Unit) -> None:
 def _read_uses(engine: Engine, unit: Unit, names: Mapping[str, Input]) -> dict[str, Type]:
     said: dict[str, Type] = {}
     rebound = unit.scope.bound | unit.rebound
-    for node in ast.walk(unit.node):
+    for node in walk(unit.node):
         if isinstance(node, ast.Call) and not node.keywords:
             for place, argument in enumerate(node.args):
                 if isinstance(argument, ast.Starred):

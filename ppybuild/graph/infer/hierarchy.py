@@ -25,6 +25,8 @@ class Hierarchy:
     def order(self, name: str) -> tuple[str, ...]:
         """A class, then the project's classes that it derives from, in the order in which
         attributes are looked up (depth first, the last of duplicates kept)."""
+        if name not in self._program.classes:
+            return ()
         found = self._orders.get(name)
         if found is None:
             self._orders[name] = (name,)

@@ -6,6 +6,7 @@ import ast
 
 from ppybuild.graph.infer.visit import Env, Visit
 from ppybuild.graph.scopes import pattern_names
+from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import UNKNOWN, Type
 
 
@@ -15,7 +16,7 @@ def match_case(
     """Binds the pattern's names in `visit.env`; gives what holds where it does not match
     (None for a pattern that always matches)."""
     before = None if visit.env is None else dict(visit.env)
-    for node in ast.walk(pattern):
+    for node in walk(pattern):
         if isinstance(node, ast.MatchValue):
             visit.infer(node.value)
         elif isinstance(node, ast.MatchClass):

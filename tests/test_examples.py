@@ -16,7 +16,9 @@ from ppybuild.graph.load import read_sources
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
-@pytest.mark.parametrize("name", sorted(found.parent.name for found in EXAMPLES.glob("*/untyped")))
+@pytest.mark.parametrize(
+    "name", sorted(found.parent.name for found in EXAMPLES.glob("*/untyped"))
+)
 def test_typed_source_is_the_converted_one(name: str, request: pytest.FixtureRequest) -> None:
     untyped = EXAMPLES / name / "untyped"
     program = read_sources([untyped], [])
@@ -27,4 +29,6 @@ def test_typed_source_is_the_converted_one(name: str, request: pytest.FixtureReq
         if request.config.getoption("--update"):
             typed.parent.mkdir(parents=True, exist_ok=True)
             typed.write_text(file.text)
-        assert typed.read_text() == file.text, f"{typed.relative_to(EXAMPLES)}: run `make update`"
+        assert typed.read_text() == file.text, (
+            f"{typed.relative_to(EXAMPLES)}: run `make update`"
+        )

@@ -57,6 +57,7 @@ def format_option(function: Decorated) -> Decorated:
         "style",
         type=click.Choice(["text", "json", "sarif"]),
         default="text",
+        show_default=True,
         help="How findings are written: for people, or for other tools.",
     )(function)
 

@@ -44,6 +44,7 @@ class Finding:
     "style",
     type=click.Choice(["text", "json"]),
     default="text",
+    show_default=True,
     help="How it is written: for people, or for other tools.",
 )
 @click.pass_context

@@ -31,6 +31,7 @@ _HELP = """Show modules, functions, calls, and what is native of them.
     "form",
     type=click.Choice(["text", "json", "dot", "page"]),
     default="text",
+    show_default=True,
     help="How it is written.",
 )
 @click.option(

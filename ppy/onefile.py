@@ -103,6 +103,8 @@ def _unpack_once(
     """Make the folder `place`, unless another process has made it meanwhile."""
     import fcntl
 
+    if not os.path.isabs(place):
+        raise OSError("there is no home folder")
     os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
     lock = os.open(place + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

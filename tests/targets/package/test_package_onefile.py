@@ -187,6 +187,16 @@ def test_without_a_cache_a_private_folder(file_package: Path, tmp_path: Path) ->
     assert soon(lambda: not list(temporary.iterdir()))
 
 
+def test_without_a_home_folder(file_package: Path, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = run(
+        file_package, cwd=tmp_path, HOME="home", XDG_CACHE_HOME="", TMPDIR=str(temporary)
+    )
+    assert output(done)[2].startswith(str(temporary))
+    assert [path.name for path in tmp_path.iterdir()] == ["temporary"]
+
+
 def test_a_cache_that_is_full(file_package: Path, tmp_path: Path) -> None:
     """Mounts a file system of 64 kB in a namespace of its own."""
     (tmp_path / "cache").mkdir()

@@ -101,7 +101,8 @@ def emit_tensors(
 
 def _told_step(facts: Facts, step: FusedStep) -> Diagnostic:
     region = step.region
-    inlined = ", ".join(f"`{name}`" for name in dict(region.functions).values())
+    names = dict.fromkeys(found.function for found in region.functions)
+    inlined = ", ".join(f"`{name}`" for name in names)
     through = f" through {inlined}" if inlined else ""
     return Diagnostic(
         "R3001",

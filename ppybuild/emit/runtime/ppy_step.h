@@ -31,6 +31,16 @@ struct Node : c10::intrusive_ptr_target {};
 struct FunctionPreHook;
 struct PostAccumulateGradHook;
 
+} // namespace torch::autograd
+
+/* A node may have a Python object, whose count of references goes with the node's. */
+template <>
+struct c10::detail::TargetTraits<torch::autograd::Node> {
+  static constexpr bool can_have_pyobject = true;
+};
+
+namespace torch::autograd {
+
 /* torch/csrc/autograd/variable.h */
 namespace impl {
 TORCH_API c10::intrusive_ptr<Node> try_get_grad_accumulator(const at::TensorBase& self);

@@ -28,7 +28,7 @@ from ppybuild.emit.tensors.ir import (
 from ppybuild.emit.tensors.lower import lower_step
 from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.graph.regions.records import Call, Unpack
-from ppybuild.graph.regions.steps import Backward, Returned, StepRegion
+from ppybuild.graph.regions.step_records import Backward, Returned, StepRegion
 
 
 @final
@@ -59,6 +59,8 @@ class FusedStep:
 
 def plan_step(region: StepRegion) -> FusedStep:
     """The step in fused form; NotFusible says what that does not hold."""
+    if region.models or region.optimized:
+        raise NotFusible("modules and optimizers")
     try:
         builder, stands_for = _build(region)
     except NotDifferentiable as missing:
@@ -159,7 +161,7 @@ def describe_step(step: FusedStep) -> Iterator[str]:
     region, types = step.region, step.types
     leaves = {leaf.input: leaf for leaf in region.leaves}
     yield "step:      fused numerics: one kernel, compared with Python on its first call"
-    for _, name in region.functions:
+    for name in dict.fromkeys(found.function for found in region.functions):
         yield f"  through {name}"
     operators = Counter(
         done.operator.name

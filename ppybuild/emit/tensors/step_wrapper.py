@@ -10,7 +10,7 @@ from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
 from ppybuild.emit.tensors.step import FusedStep, Output
 from ppybuild.graph.regions.records import Input
-from ppybuild.graph.regions.steps import Leaf
+from ppybuild.graph.regions.step_records import Leaf
 
 NUMBERS = {"int": ("int64_t", "ppy::is_int"), "float": ("double", "ppy::is_float")}
 REALS = {"float32": "float", "float64": "double"}

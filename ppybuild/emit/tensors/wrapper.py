@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ppybuild.emit.boundary.relied import relied_name
 from ppybuild.emit.boundary.wrappers import table_name
 from ppybuild.emit.names import mangle, wrapper_name
 from ppybuild.emit.tensors.exact import body_name, variable_names
@@ -93,14 +94,37 @@ def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
     """The entries that the extension offers for one Python module."""
     rows = [
         f'    {{"{mangle(region.function)}", {wrapper_name(region.function)}, '
-        f"{region.parameters}, PPY_REGION, nullptr}},"
+        f"{region.parameters}, PPY_REGION, {_relies(region)}}},"
         for region in regions
     ]
     return "\n".join(
         (
+            *(_relied(region) for region in regions if region.functions),
             f'extern "C" const ppy_entry {table_name(module)}[] = {{',
             *rows,
             "    {nullptr, nullptr, 0, 0, nullptr},",
             "};\n",
+        )
+    )
+
+
+def _relies(region: Region | StepRegion) -> str:
+    return relied_name(region.function) if region.functions else "nullptr"
+
+
+def _relied(region: Region | StepRegion) -> str:
+    """The functions that the region has looked through, to be found unchanged."""
+    rows = []
+    for found in region.functions:
+        module = found.file.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
+        qualified = found.function.removeprefix(f"{module}.")
+        name = f"{found.file}:{qualified}"
+        rows.append(f'    {{"{found.path}", PPY_FUNCTION, "{name}", {found.line}}},')
+    return "\n".join(
+        (
+            f"static const ppy_relied {relied_name(region.function)}[] = {{",
+            *rows,
+            "    {nullptr, 0, nullptr, 0},",
+            "};",
         )
     )

@@ -2,7 +2,8 @@
 
 from ppybuild.graph.regions.discover import Regions, discover
 from ppybuild.graph.regions.records import Call, Input, Region, SameSize, Step, Unpack
-from ppybuild.graph.regions.steps import StepRegion, Steps, discover_steps
+from ppybuild.graph.regions.step_records import StepRegion
+from ppybuild.graph.regions.steps import Steps, discover_steps
 
 __all__ = [
     "Call",

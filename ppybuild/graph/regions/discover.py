@@ -9,7 +9,7 @@ from typing import final
 
 from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.graph.program import Facts, Function, Parameter
-from ppybuild.graph.regions.inline import ProgramBody, ProgramNames, is_generator
+from ppybuild.graph.regions.inline import ProgramBody, ProgramNames, is_generator, reached
 from ppybuild.graph.regions.records import (
     Call,
     InputKind,
@@ -104,6 +104,7 @@ def _region(facts: Facts, function: Function, trace: Trace) -> Region:
         types=tuple(sorted(types.items(), key=lambda item: item[0])),
         line=node.lineno,
         column=node.col_offset + 1,
+        functions=reached(facts, trace),
     )
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.graph.program import Callee, Facts
-from ppybuild.graph.regions.trace import Body, bind
+from ppybuild.graph.regions.records import Reached
+from ppybuild.graph.regions.trace import Body, Trace, bind
 from ppybuild.graph.regions.values import Group, Results, Sequence, Symbol, Unsupported
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.match import literal
@@ -200,9 +201,10 @@ class ProgramBody(Body):
         positional: list[Symbol],
         keywords: dict[str, Symbol],
         node: ast.AST,
-        spelled: str,
+        spelled: str | None,
     ) -> Symbol:
-        """Go through the body of one of the program's functions."""
+        """Go through the body of one of the program's functions. `spelled`: how the call
+        names it; None for a method, which is found through the object that has it."""
         assert isinstance(self.names, ProgramNames)
         facts = self.names.facts
         function = facts.program.functions[name]
@@ -212,7 +214,7 @@ class ProgramBody(Body):
             raise Unsupported(f"`{simple}` is not a plain function", node)
         if function.name in self.inside:
             raise Unsupported(f"`{simple}` calls itself", node)
-        if function.owner is not None or ".<locals>." in function.name:
+        if (function.owner is not None) != (spelled is None) or ".<locals>." in function.name:
             raise Unsupported(f"`{simple}` is a method or an inner function", node)
         without_grad = no_grad_decorated(facts, definition)
         if without_grad is None:
@@ -221,14 +223,28 @@ class ProgramBody(Body):
         inner = type(self)(
             self.trace, self.names, variables, None, (*self.inside, function.name)
         )
-        inner.route = f"{self.route}:{spelled}" if self.route else spelled
-        self.trace.functions[inner.route] = function.name
+        if spelled is not None:
+            inner.route = f"{self.route}:{spelled}" if self.route else spelled
+            self.trace.functions[inner.route] = function.name
         if without_grad:
             return inner.without_grad(definition.body, node)
         return inner.run(definition.body)
 
     def without_grad(self, body: list[ast.stmt], node: ast.AST) -> Symbol:
         raise Unsupported("a function under `torch.no_grad`", node)
+
+
+def reached(facts: Facts, trace: Trace) -> tuple[Reached, ...]:
+    """The functions that were looked through, as something to be found there again."""
+    found = []
+    for path, name in trace.functions.items():
+        function = facts.program.functions[name]
+        module = facts.program.modules[function.module]
+        inner = "/__init__" if module.is_package else ""
+        file = module.name.replace(".", "/") + inner + module.path.suffix
+        lines = [function.node.lineno, *(d.lineno for d in function.node.decorator_list)]
+        found.append(Reached(path, name, file, min(lines)))
+    return tuple(found)
 
 
 def is_generator(node: ast.FunctionDef) -> bool:

@@ -24,6 +24,8 @@ class Input:
     value: int
     place: int
     index: int | None = None
+    path: tuple[str, ...] = ()
+    """In a module `("first", "weight")`; in an optimizer `("exp_avg", "0")`, `("root",)`."""
 
 
 @final
@@ -65,6 +67,20 @@ Step = Call | SameSize | Unpack
 
 @final
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """One of the program's functions that a region looked through: it must still be there."""
+
+    path: str
+    """The calls that lead there from the region's function, as written: `f:module.g`."""
+    function: str
+    file: str
+    """Below the source root: `app/model.py`."""
+    line: int
+    """Of its first decorator, else of its `def`."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Region:
     """A function whose whole body is operator calls."""
 
@@ -81,6 +97,7 @@ class Region:
     """What inference knows of a value, for those that an expression of the source gives."""
     line: int
     column: int
+    functions: tuple[Reached, ...] = ()
 
     @property
     def restartable(self) -> bool:

@@ -9,7 +9,8 @@ it at run time. So a list counts as long as its display, whatever is done to it 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -18,6 +19,13 @@ from ppybuild.graph.regions.records import Input
 from ppybuild.graph.types import Collection, Tensor, Tuple, Type, Union
 
 UNKNOWN_SIZE = "?"
+
+
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
 
 
 @final
@@ -42,7 +50,9 @@ Found = Seed | Several | None
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Site:
+class Site:
+    """A call, and where it stands."""
+
     call: ast.Call
     inside: str | None
     """The function that calls, None for a module's own code."""
@@ -54,7 +64,7 @@ class Seeds:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._sites: dict[str, list[_Site]] = {}
+        self._sites: dict[str, list[Site]] = {}
         self._assigned: dict[tuple[str, str], list[ast.expr]] = {}
         """By scope (function or module) and variable: what is assigned to it."""
         for name, module in facts.program.modules.items():
@@ -79,20 +89,59 @@ class Seeds:
             result = _joined(result, other)
         return result
 
+    def makers(self, owner: str) -> list[Site]:
+        """The calls that make instances of a class of the program."""
+        return self._sites.get(f"{owner}.__init__", [])
+
+    def number(self, node: ast.expr, site: Site) -> int | None:
+        """What an integer expression is worth, if every call agrees."""
+        match node:
+            case ast.Constant(value=bool()):
+                return None
+            case ast.Constant(value=int(value)):
+                return value
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
+                a, b = self.number(left, site), self.number(right, site)
+                return None if a is None or b is None else _ARITHMETIC[type(op)](a, b)
+            case ast.Name(id=name):
+                return self._named_number(node, name, site)
+            case _:
+                return None
+
+    def _named_number(self, node: ast.Name, name: str, site: Site) -> int | None:
+        constant = self._facts.constants.get(node)
+        if type(constant) is int:
+            return constant
+        assigned = self._assigned.get((site.inside or site.module, name), ())
+        if len(assigned) == 1:
+            return self.number(assigned[0], site)
+        if assigned or site.inside is None:
+            return None
+        parameters = self._facts.signatures[site.inside].parameters
+        places = [i for i, parameter in enumerate(parameters) if parameter.name == name]
+        found = set()
+        for outer in self._sites.get(site.inside, ()) if places else ():
+            argument = self._argument(site.inside, outer.call, places[0])
+            if argument is None:
+                argument = parameters[places[0]].default
+            found.add(None if argument is None else self.number(argument, outer))
+        return found.pop() if len(found) == 1 else None
+
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
         bound = self._facts.program.functions[function].owner is not None
         name = self._facts.signatures[function].parameters[place].name
         for keyword in call.keywords:
             if keyword.arg == name:
                 return keyword.value
-        place -= bound and isinstance(call.func, ast.Attribute)
+        made = function.endswith(".__init__")
+        place -= bound and (made or isinstance(call.func, ast.Attribute))
         if 0 <= place < len(call.args) and not any(
             isinstance(given, ast.Starred) for given in call.args
         ):
             return call.args[place]
         return None
 
-    def _value(self, node: ast.expr, site: _Site, pending: frozenset[str]) -> Found:
+    def _value(self, node: ast.expr, site: Site, pending: frozenset[str]) -> Found:
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return self._display(items, site, pending)
@@ -129,7 +178,7 @@ class Seeds:
         return Seed(replace(owner.type, shape=shape, parameter=False))
 
     def _display(
-        self, items: list[ast.expr], site: _Site, pending: frozenset[str]
+        self, items: list[ast.expr], site: Site, pending: frozenset[str]
     ) -> Several | None:
         if any(isinstance(item, ast.Starred) for item in items):
             return None
@@ -137,7 +186,7 @@ class Seeds:
         return Several(tuple(f if isinstance(f, Seed) else None for f in found))
 
     def _variable(
-        self, node: ast.Name, name: str, site: _Site, pending: frozenset[str]
+        self, node: ast.Name, name: str, site: Site, pending: frozenset[str]
     ) -> Found:
         for scope in (site.inside, site.module):
             assigned = self._assigned.get((scope, name), ()) if scope is not None else ()
@@ -169,9 +218,10 @@ class Seeds:
             match node:
                 case ast.Call():
                     callee = self._facts.callees.get(node)
-                    if callee is not None and callee.kind == "project":
-                        site = _Site(node, inside, module)
-                        self._sites.setdefault(callee.name, []).append(site)
+                    if callee is not None and callee.kind in ("project", "class"):
+                        made = ".__init__" if callee.kind == "class" else ""
+                        site = Site(node, inside, module)
+                        self._sites.setdefault(callee.name + made, []).append(site)
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     self._assigned.setdefault((scope, name), []).append(value)
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):

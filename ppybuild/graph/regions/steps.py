@@ -14,362 +14,34 @@ that number: `current` gives what the tensor now holds.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal, final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import final
 
 from ppybuild.graph.program import Facts, Function, Parameter
-from ppybuild.graph.regions.inline import (
-    ProgramBody,
-    ProgramNames,
-    is_generator,
-    no_grad_decorated,
-)
-from ppybuild.graph.regions.records import Call, Input, InputKind, Step, Unpack
+from ppybuild.graph.regions.built import PROGRAM, Built
+from ppybuild.graph.regions.inline import ProgramNames, is_generator, no_grad_decorated, reached
+from ppybuild.graph.regions.modules import NotKnown, read_module
+from ppybuild.graph.regions.records import Call, InputKind, Step
 from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence, seed_of
-from ppybuild.graph.regions.trace import Trace
+from ppybuild.graph.regions.step_records import Backward, Leaf, Model, Returned, StepRegion
+from ppybuild.graph.regions.stepping import StepTrace, results_of, sources_of
+from ppybuild.graph.regions.trainers import TrainerBody
 from ppybuild.graph.regions.values import (
-    Named,
     Number,
+    Object,
+    Optimizer,
     Sequence,
     Symbol,
     Unsupported,
 )
-from ppybuild.graph.schemas import Given, Operator
-from ppybuild.graph.schemas.match import NONE
+from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.names import Torch, installed_torch
-from ppybuild.graph.types import BOOL, FLOAT, INT, Scalar, Tensor
+from ppybuild.graph.types import BOOL, FLOAT, INT, Instance, Scalar, Tensor
+
+OPTIMIZERS = ("torch.optim.Adam", "torch.optim.adam.Adam")
 
 _SCALARS: dict[Scalar, InputKind] = {INT: "int", FLOAT: "float", BOOL: "bool"}
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Backward:
-    """`loss.backward()`. `gradients` pairs an input with the value that is its gradient."""
-
-    loss: int
-    gradients: tuple[tuple[int, int], ...]
-    line: int
-    column: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A tensor that is trained, or only written: what becomes of it and of its gradient."""
-
-    input: int
-    trained: bool
-    """Whether it requires a gradient; what is only written must not."""
-    last: int
-    """The value it ends with; its own number where it is not written."""
-    writes: int
-    """How often it is written in place."""
-    gradient: int | None
-    """The value that its `.grad` ends with, None where that ends as None."""
-    none_on_entry: bool
-    """Whether the step holds only where its `.grad` is None at first."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """What the step returns: nothing, the number in a tensor, or a tensor without a graph."""
-
-    kind: Literal["none", "number", "tensor", "tuple"]
-    value: int = -1
-    items: tuple[Returned, ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class StepRegion:
-    function: str
-    parameters: int
-    inputs: tuple[Input, ...]
-    lengths: tuple[tuple[int, int], ...]
-    """How long a parameter that is a sequence must be, by its place."""
-    steps: tuple[Step | Backward, ...]
-    leaves: tuple[Leaf, ...]
-    returned: Returned
-    names: tuple[tuple[int, str], ...]
-    seeds: tuple[tuple[int, Seed], ...]
-    """What calls are seen to pass, by input; to be checked when it runs."""
-    functions: tuple[tuple[str, str], ...]
-    """The program's functions that are part of it, beside its own, each after the calls that
-    lead there: `f:module.g`."""
-    line: int
-    column: int
-
-
-@dataclass(slots=True)
-class StepTrace(Trace):
-    recording: bool = True
-    """Whether gradients are on."""
-    current: dict[int, int] = field(default_factory=dict)
-    writes: dict[int, int] = field(default_factory=dict)
-    aliased: set[int] = field(default_factory=set)
-    """Tensors that share memory with another, so that writing one would change both."""
-    gradients: dict[int, Given] = field(default_factory=dict)
-    """What `.grad` is now, by input."""
-    touched: set[int] = field(default_factory=set)
-    """Inputs whose `.grad` the program reads or sets."""
-    none_on_entry: set[int] = field(default_factory=set)
-    backwards: list[Backward] = field(default_factory=list)
-    spent: set[int] = field(default_factory=set)
-    """Values whose graph a backward pass has used up."""
-    order: list[Step | Backward] = field(default_factory=list)
-    taken: int = 0
-    """How many of `steps` are in `order`."""
-
-    def in_order(self) -> list[Step | Backward]:
-        self.order += self.steps[self.taken :]
-        self.taken = len(self.steps)
-        return self.order
-
-    def now(self, value: int) -> int:
-        return self.current.get(value, value)
-
-
-class StepBody(ProgramBody):
-    """Follows a training step."""
-
-    @property
-    def step(self) -> StepTrace:
-        assert isinstance(self.trace, StepTrace)
-        return self.trace
-
-    # Statements
-
-    def _statement(self, statement: ast.stmt) -> Symbol | None:
-        if isinstance(statement, ast.With):
-            return self._with(statement)
-        return super()._statement(statement)
-
-    def _with(self, statement: ast.With) -> Symbol | None:
-        for item in statement.items:
-            manager = item.context_expr
-            if (
-                item.optional_vars is not None
-                or not isinstance(manager, ast.Call)
-                or manager.args
-                or manager.keywords
-                or self.value(manager.func) != Named("torch.no_grad")
-            ):
-                raise Unsupported("a `with` statement of something else than no_grad", manager)
-        before, self.step.recording = self.step.recording, False
-        try:
-            return self._block(statement.body)
-        finally:
-            self.step.recording = before
-
-    def without_grad(self, body: list[ast.stmt], node: ast.AST) -> Symbol:
-        before, self.step.recording = self.step.recording, False
-        try:
-            return self.run(body)
-        finally:
-            self.step.recording = before
-
-    def _assign(self, target: ast.expr, value: Symbol) -> None:
-        if not isinstance(target, ast.Attribute):
-            super()._assign(target, value)
-            return
-        if target.attr != "grad" or value != NONE:
-            raise Unsupported(f"assigning to `.{target.attr}`", target)
-        leaf = self._leaf(self.value(target.value), target)
-        self.step.touched.add(leaf)
-        self.step.gradients[leaf] = NONE
-
-    # Gradients
-
-    def _attribute(self, node: ast.Attribute) -> Symbol:
-        if node.attr == "grad" and self.site is None:
-            owner = self.value(node.value)
-            if isinstance(owner, Given) and owner.kind == "tensor":
-                return self._gradient(self._leaf(owner, node))
-        return super()._attribute(node)
-
-    def _leaf(self, value: Symbol, node: ast.AST) -> int:
-        if isinstance(value, Given) and value.kind == "tensor":
-            for given in self.trace.inputs:
-                if given.value == value.payload:
-                    return given.value
-        raise Unsupported("the gradient of a tensor that is made here", node)
-
-    def _gradient(self, leaf: int) -> Given:
-        step = self.step
-        step.touched.add(leaf)
-        if leaf not in step.gradients:
-            step.none_on_entry.add(leaf)
-            step.gradients[leaf] = NONE
-        return step.gradients[leaf]
-
-    def _method(
-        self,
-        receiver: Symbol,
-        name: str,
-        positional: list[Symbol],
-        keywords: dict[str, Symbol],
-        node: ast.AST,
-    ) -> Symbol:
-        plain = not positional and not keywords and isinstance(receiver, Given)
-        if name == "item" and plain:
-            assert isinstance(receiver, Given)
-            assert isinstance(receiver.payload, int)
-            return Number(self.step.now(receiver.payload))
-        if name == "backward":
-            if not plain:
-                raise Unsupported("`backward` with arguments", node)
-            assert isinstance(receiver, Given)
-            return self._backward(receiver, node)
-        return super()._method(receiver, name, positional, keywords, node)
-
-    def _backward(self, loss: Given, node: ast.AST) -> Symbol:
-        step = self.step
-        assert isinstance(loss.payload, int)
-        behind = self._behind(loss.payload)
-        inputs = [given for given in self.trace.inputs if given.value in behind]
-        made = behind - {given.value for given in inputs}
-        if made & step.spent:
-            raise Unsupported("a second backward pass through the same graph", node)
-        step.spent |= made
-        gradients: list[tuple[int, int]] = []
-        sums: list[tuple[int, int, int]] = []
-        for given in inputs:
-            if given.kind != "tensor":
-                continue
-            found = self.trace.new_value()
-            gradients.append((given.value, found))
-            before = step.gradients.get(given.value)
-            if before is None:
-                step.none_on_entry.add(given.value)
-            if before is None or before == NONE:
-                step.gradients[given.value] = Given("tensor", payload=found)
-            else:
-                assert isinstance(before.payload, int)
-                sums.append((given.value, before.payload, found))
-        line, column = self._where(node)
-        backward = Backward(loss.payload, tuple(gradients), line, column)
-        step.backwards.append(backward)
-        step.in_order().append(backward)
-        before_recording, step.recording = step.recording, False
-        for _, held, found in sums:
-            # The engine adds into the tensor that is there.
-            operator = self.trace.torch.schemas.operator("aten::add_.Tensor")
-            arguments = (
-                Given("tensor", payload=held),
-                Given("tensor", payload=found),
-                Given("int", 1),
-            )
-            self._noted(operator, arguments, node)
-        step.recording = before_recording
-        return NONE
-
-    def _behind(self, value: int) -> set[int]:
-        """What a value was computed from while gradients were on."""
-        behind = {value}
-        for done in reversed(self.step.in_order()):
-            if behind & set(_results(done)):
-                behind |= _sources(done)
-        return behind
-
-    # Operators
-
-    def _noted(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
-        step = self.step
-        if found.random:
-            raise Unsupported("a random operator in a training step", node)
-        if found.mutates:
-            return self._in_place(found, arguments, node)
-        result = self._called(found, arguments, node)
-        results = {number for given in _givens(result) for number in _numbers(given)}
-        if any(returned.alias is not None for returned in found.returns):
-            step.aliased |= results
-            step.aliased |= {number for given in arguments for number in _numbers(given)}
-        if not step.recording and isinstance(result, Given) and result.kind == "tensor":
-            operator = self.trace.torch.schemas.operator("aten::detach")
-            detached = self._called(operator, (result,), node)
-            if results & step.aliased:
-                step.aliased |= {n for given in _givens(detached) for n in _numbers(given)}
-            return detached
-        return result
-
-    def _called(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
-        """Note a call on what its arguments hold now."""
-        actual = tuple(_replaced(given, self.step.current) for given in arguments)
-        return super()._noted(found, actual, node)
-
-    def _in_place(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
-        step = self.step
-        target = arguments[0]
-        if step.recording or not step.backwards:
-            raise Unsupported("writing in place before the backward pass", node)
-        if not isinstance(target.payload, int) or target.payload in step.aliased:
-            raise Unsupported("writing in place to a tensor that shares its memory", node)
-        if found.has_out or not found.name.endswith("_"):
-            raise Unsupported(f"`{found.name}` in a training step", node)
-        try:
-            functional = self.trace.torch.schemas.operator(
-                found.qualified.replace(found.name, found.name[:-1], 1)
-            )
-        except KeyError:
-            raise Unsupported(f"`{found.name}` in a training step", node) from None
-        written = self._called(functional, arguments[: len(functional.arguments)], node)
-        assert isinstance(written, Given)
-        assert isinstance(written.payload, int)
-        step.current[target.payload] = written.payload
-        step.writes[target.payload] = step.writes.get(target.payload, 0) + 1
-        return target
-
-    def _call(self, node: ast.Call) -> Symbol:
-        callee = self._callee(node)
-        if callee is not None and callee.name == "builtins.float" and len(node.args) == 1:
-            value = self.value(node.args[0])
-            if isinstance(value, Number):
-                return value
-            if isinstance(value, Given) and value.kind == "tensor":
-                return self._method(value, "item", [], {}, node)
-        return super()._call(node)
-
-    def _binary(self, op: ast.operator, left: Symbol, right: Symbol, node: ast.AST) -> Symbol:
-        if isinstance(left, Number) or isinstance(right, Number):
-            raise Unsupported("arithmetic on a number read from a tensor", node)
-        return super()._binary(op, left, right, node)
-
-
-def _givens(value: Symbol) -> tuple[Given, ...]:
-    if isinstance(value, Given):
-        return (value,)
-    return tuple(item for item in getattr(value, "items", ()) if isinstance(item, Given))
-
-
-def _numbers(given: Given) -> set[int]:
-    own = {given.payload} if isinstance(given.payload, int) else set()
-    return own.union(*(_numbers(item) for item in given.items))
-
-
-def _results(done: Step | Backward) -> tuple[int, ...]:
-    return done.results if isinstance(done, Call | Unpack) else ()
-
-
-def _sources(done: Step | Backward) -> set[int]:
-    """The values through which gradients reach the step's results."""
-    match done:
-        case Unpack(many=many):
-            return {many}
-        case Call() if done.operator.name != "detach":
-            return {number for given in done.arguments for number in _numbers(given)}
-        case _:
-            return set()
-
-
-def _replaced(given: Given, current: dict[int, int]) -> Given:
-    items = tuple(_replaced(item, current) for item in given.items)
-    payload = (
-        current.get(given.payload, given.payload) if isinstance(given.payload, int) else None
-    )
-    return replace(given, items=items, payload=payload)
 
 
 @final
@@ -426,13 +98,20 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
     for place, parameter in enumerate(parameters):
         known[place] = seeds.of(function.name, place)
         symbol = _entering(trace, parameter, place, known[place], node)
+        if symbol is None:
+            symbol = _object(facts, seeds, trace, parameter, place)
         if symbol is not None:
             variables[parameter.name] = symbol
-    body = StepBody(trace, ProgramNames(facts), variables, inside=(function.name,))
+    body = TrainerBody(trace, ProgramNames(facts), variables, inside=(function.name,))
     returned = body.run(node.body)
     if not trace.backwards:
         raise Unsupported("no backward pass", node)
-    found = {given.value: seed_of(known[given.place], given) for given in trace.inputs}
+    found = {
+        given.value: trace.seeds.get(given.value)
+        if given.path
+        else seed_of(known[given.place], given)
+        for given in trace.inputs
+    }
     seeded = {value: seed for value, seed in found.items() if seed is not None}
     trained = trace.touched | {
         value for value, seed in seeded.items() if seed.grows and value in trace.gradients
@@ -448,10 +127,54 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         _returned(trace, returned, trained, node),
         tuple(sorted(trace.names.items())),
         tuple(sorted(seeded.items(), key=lambda item: item[0])),
-        tuple(trace.functions.items()),
+        reached(facts, trace),
         node.lineno,
         node.col_offset + 1,
+        tuple(
+            Model(place, model.built, tuple(_forwards(facts, model.built)))
+            for place, model in sorted(trace.models.items())
+        ),
+        trace.optimized,
     )
+
+
+def _forwards(facts: Facts, built: Built) -> Iterator[tuple[str, int]]:
+    """By class of the program, the line in which its forward starts."""
+    if built.kind == PROGRAM:
+        node = facts.program.functions[f"{built.owner}.forward"].node
+        yield built.owner, min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    for _, child in built.children:
+        yield from _forwards(facts, child)
+
+
+def _object(
+    facts: Facts, seeds: Seeds, trace: StepTrace, parameter: Parameter, place: int
+) -> Symbol | None:
+    """A module of the program or an optimizer; None for what a step must not look at."""
+    if not isinstance(parameter.type, Instance):
+        return None
+    if parameter.type.name in OPTIMIZERS:
+        return Optimizer(place)
+    try:
+        built = read_module(facts, seeds, parameter.type.name)
+    except NotKnown:
+        return None
+    model = Object(parameter.name, place, (), built)
+    trace.models[place] = model
+    _seed(trace, model, built)
+    return model
+
+
+def _seed(trace: StepTrace, model: Object, built: Built, path: tuple[str, ...] = ()) -> None:
+    """An input for every parameter, whether it is used or not: all are trained."""
+    for name, type in built.parameters:
+        if type is not None:
+            spelled = ".".join((model.name, *path, name))
+            leaf = trace.new_leaf(spelled, model.place, (*path, name))
+            assert isinstance(leaf.payload, int)
+            trace.seeds[leaf.payload] = Seed(type, grows=True)
+    for name, child in built.children:
+        _seed(trace, model, child, (*path, name))
 
 
 def _entering(
@@ -529,6 +252,6 @@ def _grown(trace: StepTrace, value: int, trained: set[int]) -> bool:
     """Whether the value requires a gradient."""
     grown = set(trained)
     for done in trace.in_order():
-        if grown & _sources(done):
-            grown |= set(_results(done))
+        if grown & sources_of(done):
+            grown |= set(results_of(done))
     return value in grown

@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import final
 
+from ppybuild.graph.regions.built import Built
 from ppybuild.graph.schemas import Given
 
 
@@ -72,7 +73,26 @@ class Group:
     items: tuple[Symbol, ...]
 
 
-Symbol = Given | Named | Bound | Results | Size | Sequence | Number | Group
+@final
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A module of torch.nn, by the parameter that it is, or is reached from."""
+
+    name: str
+    place: int
+    path: tuple[str, ...]
+    built: Built
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Optimizer:
+    """A parameter that is an optimizer of torch.optim."""
+
+    place: int
+
+
+Symbol = Object | Optimizer | Given | Named | Bound | Results | Size | Sequence | Number | Group
 
 
 class Unsupported(Exception):

@@ -54,7 +54,7 @@ def train(folder: Path, sources: Mapping[str, str], numerics: Any = "fused") -> 
         (place / f"{name}.py").write_text(text, "utf-8")
     facts = analyse(read_sources([place]))
     emission = emit(facts, tuple(facts.program.modules), numerics=numerics)
-    python = _run(sources, {})
+    python = _run(place, sources, {})
     stand_ins: dict[str, Any] = {}
     for extension in emission.extensions:
         if extension.name == "regions":
@@ -64,18 +64,19 @@ def train(folder: Path, sources: Mapping[str, str], numerics: Any = "fused") -> 
                     stand_ins[name] = getattr(loaded, mangle(name))
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        native = _run(sources, stand_ins)
+        native = _run(place, sources, stand_ins)
     told = tuple(str(warning.message) for warning in heard)
     return Trained(python, native, emission, told)
 
 
-def _run(sources: Mapping[str, str], stand_ins: Mapping[str, Any]) -> Any:
+def _run(folder: Path, sources: Mapping[str, str], stand_ins: Mapping[str, Any]) -> Any:
     modules = {}
     try:
         for name, text in sources.items():
             module = types.ModuleType(name)
             modules[name] = sys.modules[name] = module
-            exec(compile(_decorated(text, name, stand_ins), name, "exec"), vars(module))
+            tree = _decorated(text, name, stand_ins)
+            exec(compile(tree, str(folder / f"{name}.py"), "exec"), vars(module))
         torch.manual_seed(0)
         return list(modules.values())[-1].main()
     finally:
@@ -104,7 +105,7 @@ def _decorated(text: str, module: str, stand_ins: Mapping[str, Any]) -> Any:
             if name in stand_ins:
                 sys.modules[module].__dict__.setdefault("_native", {})[name] = stand_ins[name]
                 mark = ast.parse(f"_native[{name!r}]", mode="eval").body
-                node.decorator_list.append(mark)
+                node.decorator_list.append(ast.copy_location(mark, node))
             return node
 
     return ast.fix_missing_locations(Replace().visit(tree))

@@ -1,0 +1,36 @@
+"""The make of a `torch.nn` module, as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from ppybuild.graph.types import Tensor
+
+PROGRAM = "program"
+"""The kind of a module whose class is the program's."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Config:
+    """An attribute that must be exactly this when the region runs."""
+
+    name: str
+    value: bool | str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A module: `kind` is its class in `torch.nn`, or PROGRAM, and then `owner` its class."""
+
+    kind: str
+    owner: str = ""
+    parameters: tuple[tuple[str, Tensor | None], ...] = ()
+    """None for one that is absent: `bias=False`."""
+    children: tuple[tuple[str, Built], ...] = ()
+    config: tuple[Config, ...] = ()
+
+    def child(self, name: str) -> Built | None:
+        return dict(self.children).get(name)

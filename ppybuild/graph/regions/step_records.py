@@ -1,0 +1,83 @@
+"""A training step as facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+from ppybuild.graph.regions.built import Built
+from ppybuild.graph.regions.records import Input, Reached, Step
+from ppybuild.graph.regions.seeds import Seed
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """`loss.backward()`. `gradients` pairs an input with the value that is its gradient."""
+
+    loss: int
+    gradients: tuple[tuple[int, int], ...]
+    line: int
+    column: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A tensor that is trained, or only written: what becomes of it and of its gradient."""
+
+    input: int
+    trained: bool
+    """Whether it requires a gradient; what is only written must not."""
+    last: int
+    """The value it ends with; its own number where it is not written."""
+    writes: int
+    """How often it is written in place."""
+    gradient: int | None
+    """The value that its `.grad` ends with, None where that ends as None."""
+    none_on_entry: bool
+    """Whether the step holds only where its `.grad` is None at first."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What the step returns: nothing, the number in a tensor, or a tensor without a graph."""
+
+    kind: Literal["none", "number", "tensor", "tuple"]
+    value: int = -1
+    items: tuple[Returned, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A parameter of the function that is a module. `forwards` gives, by class, the line in
+    which the forward of a class of the program starts."""
+
+    place: int
+    built: Built
+    forwards: tuple[tuple[str, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StepRegion:
+    function: str
+    parameters: int
+    inputs: tuple[Input, ...]
+    lengths: tuple[tuple[int, int], ...]
+    """How long a parameter that is a sequence must be, by its place."""
+    steps: tuple[Step | Backward, ...]
+    leaves: tuple[Leaf, ...]
+    returned: Returned
+    names: tuple[tuple[int, str], ...]
+    seeds: tuple[tuple[int, Seed], ...]
+    """What calls are seen to pass, by input; to be checked when it runs."""
+    functions: tuple[Reached, ...]
+    """The program's functions that are part of it, beside its own."""
+    line: int
+    column: int
+    models: tuple[Model, ...] = ()
+    optimized: tuple[int, tuple[int, ...]] | None = None
+    """The place of the optimizer that steps, and its parameters, in order."""

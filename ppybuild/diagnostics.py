@@ -392,6 +392,11 @@ CODES: dict[str, Code] = {
 }
 
 
+UNREADABLE = frozenset({"E1001", "E1002", "E1003"})
+"""A file with one of these is no module: what is said of the program without it would be
+wrong. Whatever else is wrong shows when the program runs, as under plain Python."""
+
+
 class Failure(Exception):
     """What the user did wrong, as diagnostics; the command line prints them and exits.
 

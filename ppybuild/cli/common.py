@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ppybuild.diagnostics import Diagnostic, Failure
+from ppybuild.diagnostics import UNREADABLE, Diagnostic, Failure
 from ppybuild.places import shown_path
 
 if TYPE_CHECKING:
@@ -99,6 +99,16 @@ def load_manifest(path: Path | None) -> Manifest:
     from ppybuild.manifest import find, load
 
     return load(path if path is not None else find(Path.cwd()))
+
+
+def read_program(manifest: Manifest) -> Program:
+    """The whole program; a `Failure` where a file of it cannot be read."""
+    from ppybuild.graph.load import load
+
+    program = load(manifest)
+    if unreadable := [found for found in program.diagnostics if found.code in UNREADABLE]:
+        raise Failure(*unreadable)
+    return program
 
 
 def shown(path: Path) -> str:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ppybuild.cli.common import Command, lies_in, load_manifest, manifest_option, shown
+from ppybuild.cli.common import (
+    Command,
+    lies_in,
+    load_manifest,
+    manifest_option,
+    read_program,
+    shown,
+)
 from ppybuild.diagnostics import CODES, Diagnostic, Failure, nearest
 
 if TYPE_CHECKING:
@@ -56,9 +63,8 @@ def _code(name: str) -> Iterator[str]:
 
 def _function(manifest: Manifest, name: str) -> Iterator[str]:
     from ppybuild.graph.analyse import analyse
-    from ppybuild.graph.load import load
 
-    program = load(manifest)
+    program = read_program(manifest)
     function = _find(program.functions, name)
     facts = analyse(program)
     where = f"{shown(program.modules[function.module].path)}:{function.node.lineno}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ppybuild.cli.common import lies_in
+from ppybuild.cli.common import lies_in, read_program
 from ppybuild.places import shown_path
 
 if TYPE_CHECKING:
@@ -54,9 +54,8 @@ def map_program(manifest: Manifest) -> ProgramMap:
     """Read, analyse and emit the whole program, and say what became of it."""
     from ppybuild.emit.driver import emit
     from ppybuild.graph.analyse import analyse
-    from ppybuild.graph.load import load
 
-    program = load(manifest)
+    program = read_program(manifest)
     facts = analyse(program)
     emission = emit(facts, tuple(program.modules))
     return ProgramMap(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ppybuild.diagnostics import CODES, Diagnostic, Failure, nearest
+from ppybuild.diagnostics import CODES, UNREADABLE, Diagnostic, Failure, nearest
 from ppybuild.manifest import Manifest
 from ppybuild.targets import folder
 from ppybuild.targets.devices import need_device
@@ -191,11 +191,6 @@ def analyse_entries(manifest: Manifest, names: Sequence[str]) -> tuple[Program, 
     return program, analyse(program)
 
 
-_BLOCKING = frozenset({"E1001", "E1002", "E1003"})
-"""A file with one of these cannot be part of a bundle; whatever else is wrong with a
-program shows when it runs, as under plain Python."""
-
-
 _NO_PART = "correct it; or, if it is no part of the program, `exclude` it in `[sources]`"
 
 
@@ -206,7 +201,7 @@ def _check_entries(manifest: Manifest, program: Program, names: Sequence[str]) -
     blocked = [
         found if found.help else replace(found, help=_NO_PART)
         for found in program.diagnostics
-        if found.code in _BLOCKING
+        if found.code in UNREADABLE
     ]
     if blocked:
         raise Failure(*blocked, status=1)

@@ -57,6 +57,24 @@ def test_json_holds_the_whole_map(project: Path) -> None:
     assert "app.sums" in modules["app.main"]["imports"]
 
 
+@pytest.mark.parametrize("command", ["graph", "explain"])
+def test_a_file_that_cannot_be_read_is_said(command: str, tmp_path: Path) -> None:
+    (tmp_path / "ppy.toml").write_text("[entry.main]\n")
+    (tmp_path / "main.py").write_text("def f() -> int:\n    return 1\n")
+    (tmp_path / "broken.py").write_text("def g(:\n")
+    words = [command, "main.f"] if command == "explain" else [command]
+    ran = subprocess.run(
+        [sys.executable, "-m", "ppybuild", *words],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "error[E1001]" in ran.stderr
+    assert ran.stdout == ""
+
+
 def test_dot_is_a_digraph_of_calls(project: Path) -> None:
     text = graph(project, "--format", "dot").stdout
     assert text.startswith("digraph program {")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
+from typing import Any
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.driver import emit
@@ -112,15 +113,40 @@ def load_extension(library: Path, name: str) -> types.ModuleType:
     return module
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """An argument: a view of memory that all views of a call share."""
+
+    memory: bytes
+    code: str
+    first: int
+    """In items."""
+    length: int
+
+
 def outcome(function: Callable[..., object], arguments: Sequence[object]) -> tuple[object, ...]:
     """What a call gives or raises, and its buffers afterwards; arguments that are one
-    object stay one object."""
+    object stay one object, and views of one memory do."""
     copies = copy.deepcopy(list(arguments))
+    memory = bytearray(next((one.memory for one in copies if isinstance(one, View)), b""))
+    copies = [_opened(one, memory) if isinstance(one, View) else one for one in copies]
     try:
         answer: tuple[object, ...] = ("gives", observed(function(*copies)))
     except Exception as raised:
         answer = ("raises", type(raised).__name__, str(raised))
-    return (*answer, *(observed(value) for value in copies if isinstance(value, array.array)))
+    return (
+        *answer,
+        bytes(memory),
+        *(observed(value) for value in copies if isinstance(value, array.array)),
+    )
+
+
+def _opened(view: View, memory: bytearray) -> memoryview:
+    size = array.array(view.code).itemsize
+    first, end = view.first * size, (view.first + view.length) * size
+    part: Any = memoryview(memory)[first:end]
+    opened: memoryview = part.cast(view.code)
+    return opened
 
 
 def observed(value: object) -> object:

@@ -42,8 +42,31 @@ FLOAT_BINARY = ["+", "-", "*", "/", "//", "%"]
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
 MATH = ["sqrt", "exp", "log", "sin", "tanh", "fabs", "floor", "ceil", "trunc", "atan", "log2"]
 SCALARS = ["int", "float", "bool"]
-BUFFERS = ["Buffer[float]", "Buffer[int]"]
-ELEMENT = {"Buffer[float]": "float", "Buffer[int]": "int"}
+TYPECODES = {
+    "Buffer[float]": "d",
+    "Buffer[int]": "q",
+    "Buffer[f32]": "f",
+    "Buffer[i32]": "i",
+    "Buffer[u8]": "B",
+    "Buffer[i8]": "b",
+}
+BUFFERS = list(TYPECODES)
+ELEMENT = {name: "float" if code in "df" else "int" for name, code in TYPECODES.items()}
+TUPLES = {
+    "tuple[int, float]": ("int", "float"),
+    "tuple[float, bool, int]": ("float", "bool", "int"),
+}
+DEFAULTS = {"int": "3", "float": "-0.5", "bool": "True"}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A function that may be called."""
+
+    parameters: tuple[str, ...]
+    result: str
+    keywords: int = 0
+    """How many parameters, from the last, have defaults."""
 
 
 @dataclass
@@ -52,8 +75,8 @@ class Writer:
 
     draw: Draw
     scope: dict[str, str]
-    known: Mapping[str, tuple[tuple[str, ...], str]]
-    """Functions written before this one: parameter types and result type."""
+    known: Mapping[str, Known]
+    """Functions written before this one, and this one itself where it may recurse."""
     lines: list[str] = field(default_factory=list)
     fresh: int = 0
     protected: set[str] = field(default_factory=set)
@@ -69,6 +92,8 @@ class Writer:
         return [name for name, bound in self.scope.items() if bound == type]
 
     def expression(self, type: str, depth: int) -> str:
+        if type in TUPLES:
+            return self.tuple_of(type, depth - 1)
         leaf = depth <= 0 or self.number(4) == 0
         return self.leaf(type) if leaf else getattr(self, f"{type}_expression")(depth - 1)
 
@@ -76,6 +101,10 @@ class Writer:
         names = self.names(type)
         if names and self.number(3):
             return self.pick(names)
+        for kind, items in TUPLES.items():
+            found = self.names(kind)
+            if found and type in items and not self.number(3):
+                return f"{self.pick(found)}[{items.index(type)}]"
         if type == "int":
             return str(self.draw(st.sampled_from(INTS[:-1]) | st.integers(-9, 9)))
         return self.pick(FLOATS if type == "float" else ["True", "False"])
@@ -88,7 +117,7 @@ class Writer:
 
     def index(self, depth: int) -> str:
         index = self.expression("int", depth)
-        buffers = [name for name, bound in self.scope.items() if bound in BUFFERS]
+        buffers = self.buffers()
         if buffers and self.number(3):
             return f"({index}) % max(len({self.pick(buffers)}), 1)"
         return index
@@ -96,24 +125,48 @@ class Writer:
     def call(self, type: str, depth: int) -> str:
         fitting = [
             name
-            for name, (parameters, result) in self.known.items()
-            if result == type
-            and all(kind in SCALARS or self.names(kind) for kind in parameters)
+            for name, known in self.known.items()
+            if type in (known.result, *TUPLES.get(known.result, ()))
+            and all(kind not in BUFFERS or self.names(kind) for kind in known.parameters)
         ]
         if not fitting:
             return self.leaf(type)
         name = self.pick(fitting)
-        args = [
-            self.expression(kind, depth) if kind in SCALARS else self.pick(self.names(kind))
-            for kind in self.known[name][0]
-        ]
-        return f"{name}({', '.join(args)})"
+        known = self.known[name]
+        given = len(known.parameters) - (self.number(known.keywords) if known.keywords else 0)
+        args = [self.argument(kind, depth) for kind in known.parameters[:given]]
+        named = self.number(min(known.keywords, given))
+        for position in range(given - named, given):
+            args[position] = f"p{position}={args[position]}"
+        if known.keywords and self.number(1):
+            last = args[given - named :]
+            args[given - named :] = last[::-1]
+        called = f"{name}({', '.join(args)})"
+        if known.result == type:
+            return called
+        return f"{called}[{TUPLES[known.result].index(type)}]"
+
+    def argument(self, kind: str, depth: int) -> str:
+        if kind in BUFFERS:
+            return self.pick(self.names(kind))
+        return self.expression(kind, depth)
+
+    def tuple_of(self, type: str, depth: int) -> str:
+        names = self.names(type)
+        if names and self.number(1):
+            return self.pick(names)
+        return f"({', '.join(self.expression(item, depth) for item in TUPLES[type])})"
 
     def int_expression(self, depth: int) -> str:
         def some() -> str:
             return self.expression("int", depth)
 
-        kind = self.number(13)
+        kind = self.number(15)
+        if kind == 14:
+            count = f"({some()} & {self.pick(['3', '31', '63', '127', '-1'])})"
+            return f"({some()} {self.pick(['<<', '>>'])} {count})"
+        if kind == 15:
+            return f"divmod({some()}, {some()})[{self.number(1)}]"
         if kind <= 5:
             return f"({some()} {self.pick(INT_BINARY)} {some()})"
         if kind == 6:
@@ -136,7 +189,14 @@ class Writer:
         def some() -> str:
             return self.expression("float", depth)
 
-        kind = self.number(11)
+        kind = self.number(13)
+        if kind == 12:
+            exponent = self.pick(["2", "3", "-1", "0.5", "-2.0", some()])
+            return f"float(abs({some()}) ** {exponent})"
+        if kind == 13:
+            buffers = [name for name in self.buffers() if ELEMENT[self.scope[name]] == "float"]
+            if buffers:
+                return f"float({self.pick(['sum', 'min', 'max'])}({self.pick(buffers)}))"
         if kind <= 4:
             return f"({some()} {self.pick(FLOAT_BINARY)} {some()})"
         if kind == 5:
@@ -156,7 +216,10 @@ class Writer:
     def bool_expression(self, depth: int) -> str:
         type = self.pick(["int", "float"])
         left, right = self.expression(type, depth), self.expression(type, depth)
-        kind = self.number(4)
+        kind = self.number(5)
+        if kind == 5:
+            third = self.expression(self.pick(["int", "float"]), depth)
+            return f"({left} {self.pick(COMPARE)} {right} {self.pick(COMPARE)} {third})"
         if kind == 0:
             return f"(not {self.expression('bool', depth)})"
         if kind == 1:
@@ -166,6 +229,9 @@ class Writer:
             mixed = self.expression("int", depth), self.expression("float", depth)
             return f"({mixed[0]} {self.pick(COMPARE)} {mixed[1]})"
         return f"({left} {self.pick(COMPARE)} {right})"
+
+    def buffers(self) -> list[str]:
+        return [name for name, bound in self.scope.items() if bound in BUFFERS]
 
     def write(self, indent: int, line: str) -> None:
         self.lines.append("    " * indent + line)
@@ -208,11 +274,15 @@ class Writer:
             self.loop(indent, depth)
 
     def bind(self, indent: int) -> None:
-        type = self.pick(SCALARS)
+        type = self.pick(SCALARS * 2 + list(TUPLES))
         value = self.expression(type, 3)
         name = self.name()
         self.write(indent, f"{name}: {type} = {value}")
         self.scope[name] = type
+        if type in TUPLES and self.number(1):
+            items = {self.name(): item for item in TUPLES[type]}
+            self.write(indent, f"{', '.join(items)} = {name}")
+            self.scope |= items
 
     def update(self, indent: int) -> None:
         type = self.pick(["int", "float"])
@@ -228,7 +298,7 @@ class Writer:
             self.bind(indent)
 
     def store(self, indent: int) -> None:
-        buffers = [name for name, bound in self.scope.items() if bound in BUFFERS]
+        buffers = self.buffers()
         if not buffers:
             self.bind(indent)
             return
@@ -246,18 +316,46 @@ class Writer:
             self.scope[name] = "int"
             self.write(indent, f"while {name} < {self.number(6)}:")
             self.write(indent + 1, f"{name} += 1")
+            bound = {name: "int"}
         else:
-            self.write(indent, f"for {name} in range({self.bounds()}):")
+            bound = self.heading(indent, name)
         outer = dict(self.scope)
-        self.scope[name] = "int"
+        self.scope |= bound
         self.block(indent + 1, depth - 1, looping=True)
         self.scope = outer
         if self.number(5) == 0:
             self.write(indent, "else:")
             self.block(indent + 1, depth - 1, looping=False)
 
+    def heading(self, indent: int, name: str) -> dict[str, str]:
+        """A `for` over a range or buffers; the names that it binds."""
+        buffers = self.buffers()
+        if not buffers or self.number(2):
+            self.write(indent, f"for {name} in range({self.bounds()}):")
+            return {name: "int"}
+        one, other = self.pick(buffers), self.pick(buffers)
+        kinds = ELEMENT[self.scope[one]], ELEMENT[self.scope[other]]
+        also = self.name()
+        match self.number(3):
+            case 0:
+                self.write(indent, f"for {name} in {one}:")
+                return {name: kinds[0]}
+            case 1:
+                start = self.pick(["", f", {self.expression('int', 1)}"])
+                self.write(indent, f"for {name}, {also} in enumerate({one}{start}):")
+                return {name: "int", also: kinds[0]}
+            case 2:
+                self.write(indent, f"for {name}, {also} in zip({one}, {other}):")
+                return {name: kinds[0], also: kinds[1]}
+            case _:
+                target = f"{other}[{self.index(1)}]"
+                if kinds[1] == "int" and kinds[0] == "float":
+                    target = also
+                self.write(indent, f"for {name}, {target} in zip({one}, {one}):")
+                return {name: kinds[0]}
+
     def bounds(self) -> str:
-        buffers = [name for name, bound in self.scope.items() if bound in BUFFERS]
+        buffers = self.buffers()
         small = f"({self.expression('int', 1)}) % 9"
         if buffers and self.number(1):
             buffer = self.pick(buffers)
@@ -274,22 +372,47 @@ class Writer:
 @st.composite
 def modules(draw: Draw, functions: int = 4) -> str:
     """The source of a module of up to that many functions named `f0`, `f1`, ..."""
-    known: dict[str, tuple[tuple[str, ...], str]] = {}
-    texts = ["import math", "from ppy import Buffer", ""]
+    known: dict[str, Known] = {}
+    texts = ["import math", "from ppy import Buffer, f32, i8, i32, u8", ""]
     for number in range(functions):
         types = draw(
-            st.lists(st.sampled_from(SCALARS[:2] * 2 + ["bool"] + BUFFERS * 2), max_size=4)
+            st.lists(
+                st.sampled_from(SCALARS[:2] * 4 + ["bool"] + BUFFERS[:2] * 4 + BUFFERS[2:])
+                | st.sampled_from(list(TUPLES)),
+                max_size=5,
+            )
         )
         assert isinstance(types, list)
-        result = str(draw(st.sampled_from(["int", "float", "float", "bool"])))
+        result = str(draw(st.sampled_from(["int", "float", "float", "bool", *TUPLES])))
+        name = f"f{number}"
+        recursive = draw(st.integers(0, 4)) == 0
+        if recursive:
+            types.insert(0, "int")
         scope = {f"p{position}": type for position, type in enumerate(types)}
         writer = Writer(draw, dict(scope), known)
-        header = ", ".join(f"{name}: {type}" for name, type in scope.items())
+        keywords = 0
+        while keywords < len(types) - recursive and types[-keywords - 1] in SCALARS:
+            keywords += 1
+        keywords = writer.number(keywords) if keywords else 0
+        head = [f"{name}: {type}" for name, type in scope.items()]
+        for position in range(len(types) - keywords, len(types)):
+            head[position] += f" = {DEFAULTS[types[position]]}"
+        if recursive:
+            writer.write(1, f"if not 0 < p0 < {2 + writer.number(4)}:")
+            writer.write(2, f"return {writer.expression(result, 1)}")
         for _ in range(1 + writer.number(4)):
             writer.statement(1, 2, looping=False)
+        if recursive:
+            rest = [
+                writer.argument(type, 1) if type in BUFFERS else writer.expression(type, 1)
+                for type in types[1 : len(types) - keywords]
+            ]
+            fresh = writer.name()
+            writer.write(1, f"{fresh}: {result} = {name}({', '.join(['p0 - 1', *rest])})")
+            writer.scope[fresh] = result
         writer.write(1, f"return {writer.expression(result, 3)}")
-        texts += [f"def f{number}({header}) -> {result}:", *writer.lines, "", ""]
-        known[f"f{number}"] = (tuple(types), result)
+        texts += [f"def {name}({', '.join(head)}) -> {result}:", *writer.lines, "", ""]
+        known[name] = Known(tuple(types), result, keywords)
     return "\n".join(texts)
 
 
@@ -301,7 +424,21 @@ def values(type: str) -> st.SearchStrategy[object]:
         return st.sampled_from([float(eval(text)) for text in FLOATS]) | st.floats()
     if type == "bool":
         return st.booleans()
-    if type == "Buffer[float]":
-        return st.lists(values("float"), max_size=7).map(lambda items: array.array("d", items))
-    small = st.sampled_from(INTS[:-1]) | st.integers(-20, 20)
-    return st.lists(small, max_size=7).map(lambda items: array.array("q", items))
+    if type in TUPLES:
+        return st.tuples(*(values(item) for item in TUPLES[type]))
+    code = TYPECODES[type]
+    if code in "df":
+        width = 64 if code == "d" else 32
+        some = st.sampled_from([0.0, -0.0, 1.5, -2.0]) | st.floats(width=width)
+        return st.lists(some, max_size=7).map(lambda items: array.array(code, items))
+    least, most = LIMITS[code]
+    small = st.sampled_from([least, most, 0, 1, 2]) | st.integers(max(-20, least), 20)
+    return st.lists(small, max_size=7).map(lambda items: array.array(code, items))
+
+
+LIMITS = {
+    "q": (-(2**63), 2**63 - 1),
+    "i": (-(2**31), 2**31 - 1),
+    "B": (0, 255),
+    "b": (-128, 127),
+}

@@ -100,7 +100,9 @@ def _operator(op: ir.Op, names: Names) -> tuple[str, int]:
         and op.args[0] == op.args[1]
         and op.args[0].type is not ir.Type.F64
     ):
-        return ("true" if spelling in _TRUE_OF_EQUALS else "false"), _PRIMARY
+        # GCC warns of such a comparison; the operand stays used.
+        outcome = "true" if spelling in _TRUE_OF_EQUALS else "false"
+        return f"((void){_operand(op.args[0], names, _PREFIX)}, {outcome})", _PRIMARY
     binding = _INFIX[spelling]
     left, right = _widened(op.args, names, binding, op.args[0].type, mixed=binding)
     return f"{left} {spelling} {right}", binding
@@ -126,10 +128,11 @@ def _operand(expr: ir.Expr, names: Names, least: int, mixed: int | None = None) 
     """The text, in parentheses where it binds less than `least`, or where a reader (and
     -Wparentheses) wants them: a bitwise or logical operator beside another one."""
     text, binding = _print(expr, names)
+    compares = _INFIX["=="], _INFIX["<"]
     unclear = (
         mixed is not None
-        and binding != mixed
+        and (binding != mixed or mixed in compares)
         and binding < _INFIX["+"]
-        and not (mixed <= _INFIX["&&"] and binding >= _INFIX["=="])
+        and not (mixed <= _INFIX["&&"] and binding in compares)
     )
     return f"({text})" if binding < least or unclear else text

@@ -8,16 +8,14 @@ into the next is declared, as zero, at the top of the kernel.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.passes.tree import (
     blocks,
-    expressions,
     own_expressions,
     own_targets,
-    parts,
     statements,
     variables,
 )
@@ -43,15 +41,16 @@ def plan_scopes(function: ir.Function) -> Scopes:
     bindings = Counter(
         target for each in statements(function.body) for target in own_targets(each)
     )
-    read = {part.name for part in expressions(function.body) if isinstance(part, ir.Var)}
+    uses = _Uses()
+    read = {name for each in statements(function.body) for name in uses.reads(each)}
     names = [name for name, _ in function.locals if name in bindings or name in read]
-    private = frozenset(name for name in names if _is_private(name, function.body))
+    private = frozenset(name for name in names if _is_private(uses, name, function.body))
     first: dict[int, tuple[str, ...]] = {}
     top: list[str] = []
     for name in names:
         if name in private:
             continue
-        declaring = _first_bindings(name, function.body)
+        declaring = _first_bindings(uses, name, function.body)
         if declaring is None:
             top.append(name)
         for statement in declaring or ():
@@ -65,52 +64,80 @@ def plan_scopes(function: ir.Function) -> Scopes:
     )
 
 
-def _is_private(name: str, block: ir.Block, inside: bool = False) -> bool:
+@dataclass(slots=True)
+class _Uses:
+    """The variables of each statement, found once; by `id`."""
+
+    own: dict[int, frozenset[str]] = field(default_factory=dict)
+    whole: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    def reads(self, statement: ir.Statement) -> frozenset[str]:
+        """What the statement's own expressions read."""
+        found = self.own.get(id(statement))
+        if found is None:
+            found = frozenset().union(*map(variables, own_expressions(statement)))
+            self.own[id(statement)] = found
+        return found
+
+    def mentioned(self, item: Item) -> frozenset[str]:
+        """What is read or bound anywhere in it."""
+        if isinstance(item, ir.Expr):
+            return variables(item)
+        found = self.whole.get(id(item))
+        if found is None:
+            inner = [self.mentioned(each) for block in blocks(item) for each in block]
+            found = self.reads(item).union(own_targets(item), *inner)
+            self.whole[id(item)] = found
+        return found
+
+
+def _is_private(uses: _Uses, name: str, block: ir.Block, inside: bool = False) -> bool:
     """Whether every use is a read inside the body of a loop over `name`, none in another."""
     for statement in block:
-        reads = any(name in variables(each) for each in own_expressions(statement))
-        if reads and not inside:
+        if name not in uses.mentioned(statement):
+            continue
+        if not inside and name in uses.reads(statement):
             return False
         if isinstance(statement, ir.For) and statement.target == name:
-            if inside or not _is_private(name, statement.body, inside=True):
+            if inside or not _is_private(uses, name, statement.body, inside=True):
                 return False
-            if not _is_private(name, statement.orelse):
+            if not _is_private(uses, name, statement.orelse):
                 return False
         elif name in own_targets(statement) or not all(
-            _is_private(name, each, inside) for each in blocks(statement)
+            _is_private(uses, name, each, inside) for each in blocks(statement)
         ):
             return False
     return True
 
 
-def _first_bindings(name: str, items: tuple[Item, ...]) -> list[ir.Statement] | None:
+def _first_bindings(
+    uses: _Uses, name: str, items: tuple[Item, ...]
+) -> list[ir.Statement] | None:
     """The statements to declare `name`, if it can be declared where it is first bound."""
-    using = [item for item in items if name in _mentioned(item)]
-    if _binds_first(using[0], name):
+    using = [item for item in items if name in uses.mentioned(item)]
+    if _binds_first(uses, using[0], name):
         assert not isinstance(using[0], ir.Expr)
         return [using[0]]
     found: list[ir.Statement] = []
     for item in using:
         if isinstance(item, ir.Expr) or name in own_targets(item):
             return None
-        own = () if isinstance(item, ir.While) else own_expressions(item)
-        if any(name in variables(each) for each in own):
+        if not isinstance(item, ir.While) and name in uses.reads(item):
             return None
         for inner in _c_blocks(item):
-            if any(name in _mentioned(each) for each in inner):
-                declaring = _first_bindings(name, inner)
+            if any(name in uses.mentioned(each) for each in inner):
+                declaring = _first_bindings(uses, name, inner)
                 if declaring is None:
                     return None
                 found += declaring
     return found
 
 
-def _binds_first(item: Item, name: str) -> bool:
+def _binds_first(uses: _Uses, item: Item, name: str) -> bool:
     return (
         isinstance(item, ir.Assign | ir.Checked | ir.Call)
-        and name in own_targets(item)
         and own_targets(item).count(name) == 1
-        and not any(name in variables(each) for each in own_expressions(item))
+        and name not in uses.reads(item)
     )
 
 
@@ -118,16 +145,3 @@ def _c_blocks(statement: ir.Statement) -> tuple[tuple[Item, ...], ...]:
     if isinstance(statement, ir.While):
         return ((*statement.test, statement.condition, *statement.body), statement.orelse)
     return blocks(statement)
-
-
-def _mentioned(item: Item) -> frozenset[str]:
-    if isinstance(item, ir.Expr):
-        return frozenset(part.name for part in parts(item) if isinstance(part, ir.Var))
-    return frozenset(_names(item))
-
-
-def _names(statement: ir.Statement) -> Iterator[str]:
-    for each in statements((statement,)):
-        yield from own_targets(each)
-        for expression in own_expressions(each):
-            yield from variables(expression)

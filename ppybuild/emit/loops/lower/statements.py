@@ -282,7 +282,11 @@ def _bind_turn(builder: Builder, target: ast.expr, iteration: Iteration) -> str:
         name = builder.variable(target.id, ir.Type.I64)
         builder.mark_bound(target.id, ir.Var(name, ir.Type.I64), at(target))
         return name
-    _bind(builder, target, iteration.value)
+    value = iteration.value
+    if any(isinstance(each, ast.Subscript) for each in ast.walk(target)):
+        # A store into one of the buffers must not show in what this turn has taken.
+        value = builder.pin(value, len(builder.block), at(target))
+    _bind(builder, target, value)
     return iteration.index.name
 
 

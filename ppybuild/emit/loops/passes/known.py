@@ -71,7 +71,8 @@ class State:
     """Intervals of atoms, tighter here than everywhere."""
 
     def bind(self, name: str, value: Value) -> State:
-        return replace(self, values={**self.values, name: value})
+        values = {**self.values, name: value}
+        return State(values, self.facts, self.nonzero, self.narrowed)
 
     def know(self, fact: Polynomial) -> State:
         """With one more polynomial that is at least zero."""
@@ -87,7 +88,8 @@ class State:
                     low, high = state.narrowed.get(atom, ANY_INT)
                     tighter = (max(low, -rest), high) if slope == 1 else (low, min(high, rest))
                     state = replace(state, narrowed={**state.narrowed, atom: tighter})
-        return replace(state, facts=(*state.facts, fact)[-MOST_FACTS:])
+        facts = (*state.facts, fact)[-MOST_FACTS:]
+        return State(state.values, facts, state.nonzero, state.narrowed)
 
     def know_nonzero(self, value: Polynomial) -> State:
         return replace(self, nonzero=self.nonzero | {value})

@@ -61,8 +61,8 @@ class Polynomial:
         """The value, where it has no atoms."""
         if not self.terms:
             return 0
-        (monomial, value), *rest = self.terms
-        return value if not rest and not monomial else None
+        monomial, value = self.terms[0]
+        return value if len(self.terms) == 1 and not monomial else None
 
     def atom(self) -> int | None:
         """The atom that it is, where it is one."""
@@ -95,12 +95,11 @@ def _collect(terms: Iterable[tuple[Monomial, int]]) -> Polynomial:
 
 
 def _polynomial(total: dict[Monomial, int]) -> Polynomial:
-    kept = sorted([term for term in total.items() if term[1]])
-    if len(kept) > MOST_TERMS:
+    kept = [term for term in total.items() if term[1]]
+    if len(kept) > 1:
+        kept.sort()
+    if len(kept) > MOST_TERMS or any(len(monomial) > MOST_FACTORS for monomial, _ in kept):
         raise TooLarge
-    for monomial, _ in kept:
-        if len(monomial) > MOST_FACTORS:
-            raise TooLarge
     return Polynomial(tuple(kept))
 
 
@@ -120,6 +119,11 @@ def interval(polynomial: Polynomial, known: Mapping[int, Interval]) -> Interval:
     """What the polynomial can be, from what its atoms can be, each on its own."""
     low = high = 0
     for monomial, value in polynomial.terms:
+        if len(monomial) == 1:
+            bottom, top = known[monomial[0]]
+            low += value * (bottom if value > 0 else top)
+            high += value * (top if value > 0 else bottom)
+            continue
         least = most = value
         for atom in monomial:
             bottom, top = known[atom]

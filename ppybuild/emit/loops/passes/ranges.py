@@ -68,9 +68,18 @@ class Interpreter:
             for parameter in flat_parameters(function.parameters)
             if isinstance(parameter, ir.BufferParameter)
         }
+        self.bound: dict[int, tuple[ir.Statement, frozenset[str]]] = {}
         self.depth = 0
         self.settling = 0
         """How many loops around are still being run to find out what holds in them."""
+
+    def assigned(self, statement: ir.Statement) -> frozenset[str]:
+        """The variables that a statement may bind; found once."""
+        known = self.bound.get(id(statement))
+        if known is None:
+            # The statement is kept, so that nothing else can have its `id`.
+            known = self.bound[id(statement)] = (statement, tree.assigned((statement,)))
+        return known[1]
 
     def entry(self) -> State:
         """What is known where a function starts: nothing of its parameters."""
@@ -197,7 +206,8 @@ class Interpreter:
             statement.orelse, self.assume(statement.condition, False, state), loop
         )
         changed = replace(statement, then=then, orelse=orelse)
-        return (changed,), self.join(state, [after_then, after_else])
+        ways = [after_then, after_else]
+        return (changed,), self.join(state, ways, self.assigned(statement))
 
     def versioned(
         self, statement: ir.Versioned, state: State, loop: Loop
@@ -207,14 +217,25 @@ class Interpreter:
         )
         checked, after_checked = self.block(statement.checked, state, loop)
         changed = replace(statement, fast=fast, checked=checked)
-        return (changed,), self.join(state, [after_fast, after_checked])
+        ways = [after_fast, after_checked]
+        return (changed,), self.join(state, ways, self.assigned(statement))
+
+    def afterwards(
+        self, statement: ir.Statement, state: State, left: Loop, outer: Loop
+    ) -> State:
+        """The state after a statement of which only one of two bodies was run, and at the
+        ways out of `outer` in it: what is bound in it can be anything."""
+        after = self.forget(state, self.assigned(statement))
+        outer.breaks += [after] if left.breaks else []
+        outer.continues += [after] if left.continues else []
+        return after
 
     # Loops
 
     def loop(
         self, statement: ir.For | ir.While, state: State, outer: Loop
     ) -> tuple[ir.Block, Reached]:
-        changed = tree.assigned((statement,))
+        changed = self.assigned(statement)
         intervals, signs = self.settle(statement, state, changed)
         head = self.head(statement, state, changed, intervals, signs)
         inside = Loop()
@@ -232,7 +253,7 @@ class Interpreter:
             orelse, after = self.block(orelse, after, outer)
         turned = replace(turned, orelse=orelse)
         exits = [after, *inside.breaks]
-        return (turned,), self.join(state, exits)
+        return (turned,), self.join(state, exits, changed)
 
     def settle(
         self, statement: ir.For | ir.While, state: State, changed: frozenset[str]
@@ -365,16 +386,17 @@ class Interpreter:
         """Run one turn. Gives the state at its end, with the head as one more way to it."""
         if isinstance(statement, ir.For):
             body, end = self.block(statement.body, head, inside)
-            after = self.join(head, [head, end, *inside.continues])
+            ways = [head, end, *inside.continues]
+            after = self.join(head, ways, self.assigned(statement))
             return replace(statement, body=body), after
         test, tested = self.block(statement.test, head, Loop())
         if tested is None:
             return replace(statement, test=test), None
         start = self.assume(statement.condition, True, tested)
         body, end = self.block(statement.body, start, inside)
-        return replace(statement, test=test, body=body), self.join(
-            head, [tested, end, *inside.continues]
-        )
+        ways = [tested, end, *inside.continues]
+        after = self.join(head, ways, self.assigned(statement))
+        return replace(statement, test=test, body=body), after
 
     def forget(
         self,
@@ -390,22 +412,19 @@ class Interpreter:
             values[name] = replace(value, sign=(signs or {}).get(name, Sign.ANY))
         return replace(state, values=values)
 
-    def join(self, before: State, states: list[Reached]) -> Reached:
-        """What holds whichever way control came; facts found on one way are dropped."""
+    def join(self, before: State, states: list[Reached], changed: frozenset[str]) -> Reached:
+        """What holds whichever way control came from `before`, where only `changed` may have
+        been bound since; facts found on one way are dropped."""
         reached = [state for state in states if state is not None]
         if not reached:
             return None
         if len(reached) == 1:
             return reached[0]
-        values: dict[str, Value] = {}
-        for name, value in reached[0].values.items():
-            for state in reached:
-                other = state.values[name]
-                if other is not value and other != value:
-                    values[name] = self.merge(name, reached)
-                    break
-            else:
-                values[name] = value
+        values = dict(before.values)
+        for name in sorted(changed):
+            first, *others = (state.values[name] for state in reached)
+            alike = all(other is first or other == first for other in others)
+            values[name] = first if alike else self.merge(name, reached)
         return State(values, before.facts, before.nonzero, before.narrowed)
 
     def merge(self, name: str, states: list[State]) -> Value:

@@ -1,4 +1,4 @@
-"""Compute once what is computed again, and read a copy's original.
+"""Compute once what is computed again, read a copy's original, and decide what is known.
 
     check t0 = add.i64(base, i)            check t0 = add.i64(base, i)
     check t1 = index(t0, len(a))           check t1 = index(t0, len(a))
@@ -47,7 +47,9 @@ class _Known:
 
     def canonical(self, expression: ir.Expr) -> ir.Expr:
         def change(part: ir.Expr) -> ir.Expr:
-            return self.copies.get(part.name, part) if isinstance(part, ir.Var) else part
+            if isinstance(part, ir.Var):
+                return self.copies.get(part.name, part)
+            return _decided(part)
 
         return tree.rewrite(expression, change)
 
@@ -63,6 +65,22 @@ class _Known:
             for (op, args), name in self.results.items()
             if name not in names and not any(_depends(arg, names, memory) for arg in args)
         }
+
+
+_OF_EQUALS = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
+
+
+def _decided(expression: ir.Expr) -> ir.Expr:
+    """A comparison of a value with itself, and a choice by a constant, as what they give."""
+    match expression:
+        case ir.Op(name=name, args=(one, two)) if one == two and one.type is not ir.Type.F64:
+            outcome = _OF_EQUALS.get(name.partition(".")[0])
+            return expression if outcome is None else ir.Const(outcome, ir.Type.BOOL)
+        case ir.Op(name="not", args=(ir.Const(value=value),)):
+            return ir.Const(not value, ir.Type.BOOL)
+        case ir.Select(condition=ir.Const(value=value), then=then, orelse=orelse):
+            return then if value else orelse
+    return expression
 
 
 def _depends(expression: ir.Expr, names: frozenset[str], memory: bool) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from enum import Flag
+from functools import cache
 
 
 class Sign(Flag):
@@ -59,6 +60,7 @@ def of(value: float) -> Sign:
     return Z if value == 0 else P if value > 0 else N
 
 
+@cache
 def negate(sign: Sign) -> Sign:
     turned = sign & (Z | NAN)
     if sign & N:
@@ -68,6 +70,7 @@ def negate(sign: Sign) -> Sign:
     return turned
 
 
+@cache
 def add(one: Sign, two: Sign) -> Sign:
     return _each(_ADD, one, two)
 
@@ -76,10 +79,12 @@ def subtract(one: Sign, two: Sign) -> Sign:
     return add(one, negate(two))
 
 
+@cache
 def multiply(one: Sign, two: Sign) -> Sign:
     return _each(_MULTIPLY, one, two)
 
 
+@cache
 def square(one: Sign) -> Sign:
     """Of a value times itself."""
     if one & (N | P):
@@ -87,15 +92,18 @@ def square(one: Sign) -> Sign:
     return one
 
 
+@cache
 def divide(one: Sign, two: Sign) -> Sign:
     """Where the divisor is not zero."""
     return _each(_DIVIDE, one, two & ~Z)
 
 
+@cache
 def absolute(one: Sign) -> Sign:
     return (one & (Z | P | NAN)) | (P if one & N else NOTHING)
 
 
+@cache
 def square_root(one: Sign) -> Sign:
     """Where the operand is not negative."""
     return one & (Z | P | NAN)

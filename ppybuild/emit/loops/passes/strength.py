@@ -51,6 +51,16 @@ class _Strength(Interpreter):
                 return (replace(statement, value=cheaper),), after
         return super().statement(statement, state, loop)
 
+    def versioned(
+        self, statement: ir.Versioned, state: State, loop: Loop
+    ) -> tuple[ir.Block, Reached]:
+        """The fast body alone: the other one is for runs that are about to fail."""
+        start = self.assume(statement.condition, True, state)
+        left = Loop()
+        fast, _ = self.block(statement.fast, start, left)
+        changed = replace(statement, fast=fast)
+        return (changed,), self.afterwards(statement, state, left, loop)
+
     def cheaper(self, op: ir.Op, state: State) -> ir.Expr | None:
         if self.settling or op.name not in OPERATORS:
             return None

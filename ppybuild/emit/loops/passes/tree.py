@@ -70,14 +70,19 @@ def rewrite(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def parts(expression: Expr) -> Iterator[Expr]:
-    """The expression and everything in it."""
-    yield expression
-    for operand in operands(expression):
-        yield from parts(operand)
+    """The expression and everything in it, from the outside in and left to right."""
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if not isinstance(part, Var | Const):
+            waiting += reversed(operands(part))
 
 
 def variables(expression: Expr) -> frozenset[str]:
     """The names of the variables that an expression reads."""
+    if isinstance(expression, Var):
+        return frozenset((expression.name,))
     return frozenset(part.name for part in parts(expression) if isinstance(part, Var))
 
 

@@ -20,7 +20,8 @@ that it cannot overflow, and where it cannot be exact it is false.
 Versions the outermost loops that it can, whole. A check for which there is no condition
 stays in the fast body.
 
-Keeps: values, order of evaluation, every failure that can happen. Needs: ranges.
+Keeps: values, order of evaluation, every failure that can happen. Needs: ranges, and that
+`eliminate` has left out of the checked body what needs no condition.
 Guards: moved before the loop.
 """
 
@@ -61,16 +62,16 @@ class _Versioning(Interpreter):
         if self.settling:
             return super().loop(statement, state, outer)
         bargain = _Bargain(self.atoms, self._invariants(state), tree.assigned((statement,)))
-        runner = self._plain(bargain)
-        fast, _ = runner.loop(statement, state, Loop())
+        runner, left = self._plain(bargain), Loop()
+        fast, _ = runner.loop(statement, state, left)
         if bargain.taken() and any(map(_is_check, tree.statements(fast))):
             # What was taken for granted late in the body may show what is early in it.
             fast, _ = runner.loop(statement, state, Loop())
         condition = bargain.condition(state)
         if condition is None:
             return super().loop(statement, state, outer)
-        checked, after = self._plain(self.prover).loop(statement, state, outer)
-        return (ir.Versioned(condition, fast, checked, statement.location),), after
+        versioned = ir.Versioned(condition, fast, (statement,), statement.location)
+        return (versioned,), self.afterwards(statement, state, left, outer)
 
     def _plain(self, prover: Prover) -> Interpreter:
         """Leaves checks out, and versions nothing."""
@@ -150,6 +151,8 @@ class _Bargain(Prover):
         if residual.constant() is not None:
             self.history.append(replace(taken, least=least))
         elif single is not None:
+            if single[1] > self.intervals(state)[single[0]][1]:
+                return False
             least[single[0]] = max(least.get(single[0], 0), single[1])
             self.history.append(replace(taken, least=least))
         else:

@@ -140,7 +140,17 @@ def compile_bound(
     """Compile a module so that the functions named, by qualified name, pass their binders.
 
     A name that is defined more than once stays as it is: the native code is of one of them.
+    So does a module whose expressions nest deeper than syntax trees can be handed over.
     """
+    try:
+        return _compile_marked(source, path, binders, optimize)
+    except RecursionError:
+        return compile(source, path, "exec", 0, True, optimize)
+
+
+def _compile_marked(
+    source: bytes, path: str, binders: Mapping[str, Binder], optimize: int
+) -> CodeType:
     tree = compile(source, path, "exec", _ast.PyCF_ONLY_AST, True, optimize)
     assert isinstance(tree, _ast.Module)
     defined: dict[str, list[_ast.FunctionDef]] = {}

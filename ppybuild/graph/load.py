@@ -111,7 +111,7 @@ def _find(
             )
             for file in sorted(files):
                 path = here / file
-                if path.suffix not in SUFFIXES or file.startswith("."):
+                if path.suffix not in SUFFIXES or file.startswith(".") or not _is_source(path):
                     continue
                 relative = path.relative_to(top)
                 if any(pattern.fullmatch(relative.as_posix()) for pattern in excluded):
@@ -119,6 +119,11 @@ def _find(
                 parts = relative.with_suffix("").parts
                 is_package = len(parts) > 1 and parts[-1] == "__init__"
                 yield ".".join(parts[:-1] if is_package else parts), path, is_package
+
+
+def _is_source(path: Path) -> bool:
+    """Not a pipe or a device, which could be read for ever; a link to nothing is reported."""
+    return path.is_file() or not path.exists()
 
 
 def _enters(

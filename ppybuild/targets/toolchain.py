@@ -87,6 +87,10 @@ def need_compiler(language: Language) -> Compiler:
             else f"no {language} compiler was found ({', '.join(_NAMES[language])})"
         )
         raise Failure(Diagnostic(code, message, help=CODES[code].fix), status=2)
+    if not compiler_version(found):
+        code = _MISSING[language]
+        message = f"`{found.path}` does not work as a {language} compiler"
+        raise Failure(Diagnostic(code, message, help=CODES[code].fix), status=2)
     return found
 
 

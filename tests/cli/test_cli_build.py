@@ -269,6 +269,14 @@ def test_a_compiler_that_is_missing(tmp_path: Path) -> None:
     assert not (tmp_path / "build" / "cpu").exists()
 
 
+def test_a_compiler_that_is_none(tmp_path: Path) -> None:
+    write(tmp_path, {"ppy.toml": "[entry.main]\n", "main.ppy": LOOP})
+    done = ppybuild(tmp_path, "build", CC="false")
+    assert done.returncode == 2
+    assert "error[E4001]" in done.stderr
+    assert "does not work as a C compiler" in done.stderr
+
+
 def run_limited(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a mount namespace where `build` is a tiny file system."""
     script = 'mount -t tmpfs -o size=64k tmpfs build && exec "$@"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,9 @@ def test_functions_and_classes(tmp_path: Path) -> None:
     assert program.functions["m.A.m.<locals>.inner"].owner is None
     assert program.classes["m.A"].bases == ("z.Base", "x.Y", "Generic")
     assert "m.A.B" in program.classes
+
+
+def test_a_pipe_is_no_source(tmp_path: Path) -> None:
+    write(tmp_path, **{"main.py": ""})
+    os.mkfifo(tmp_path / "pipe.py")
+    assert list(read_sources([tmp_path]).modules) == ["main"]

@@ -57,3 +57,9 @@ def test_names_of_the_standard_library(lay: Lay, run: Run) -> None:
         "colorsys.py": "X = 1\n",
     }
     assert output(run(lay(sources, "main"))) == "False True\n"
+
+
+def test_a_module_that_nests_very_deep_stays_python(lay: Lay, run: Run) -> None:
+    deep = f"total = {'+'.join(['1'] * 1500)}\n"
+    main = "import train\nprint(train.total, train.add(1, 2))\n"
+    assert output(run(lay({"main.py": main, "train.ppy": TRAIN + deep}, "main"))) == "1500 3\n"

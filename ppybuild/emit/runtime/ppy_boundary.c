@@ -121,6 +121,7 @@ static PyObject *native_class(PyObject *object, void *closure)
 
 static PyGetSetDef native_attributes[] = {
     {"__wrapped__", native_wrapped, NULL, NULL, NULL},
+    {"_torchdynamo_orig_callable", native_wrapped, NULL, NULL, NULL}, /* for torch.compile */
     {"__ppy_region__", native_region, NULL, NULL, NULL},
     {"__class__", native_class, NULL, NULL, NULL}, /* isinstance and inspect see a function */
     {NULL, NULL, NULL, NULL, NULL},

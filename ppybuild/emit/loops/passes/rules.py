@@ -55,11 +55,15 @@ def _number(value: Value) -> Polynomial:
 
 
 def _between(run: Interpreter, state: State, values: Values, least: bool) -> Value:
-    """Of min and max: one of the two."""
+    """Of min and max: one of the two.
+
+    The same expression is the same atom only where the same ends hold: an atom's interval
+    is true everywhere, and what is known of the two here may not be.
+    """
     (a, b), (c, d) = (run.prover.interval(state, _number(value)) for value in values)
     ends = (min(a, c), min(b, d)) if least else (max(a, c), max(b, d))
     one, two = (_number(value) for value in values)
-    key = ("min" if least else "max", one, two)
+    key = ("min" if least else "max", one, two, ends)
     if key not in run.atoms.shared:
         made = run.atoms.new(ends, None if least else one, one if least else None)
         run.atoms.shared[key] = made.terms[0][0][0]

@@ -31,7 +31,7 @@ from ppybuild.targets.bundle import bundle_files, remove_tree
 from ppybuild.targets.requirements import licences
 
 _UNUSED = (
-    r"torch/(include|bin|share|test)/",
+    r"torch/(include|share|test|bin/(?!torch_shm_manager))",
     r"torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)\.so",
     r".*\.(h|hpp|cuh|cmake|a|pyi|c|cpp)$",
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import sys
-from collections.abc import Sequence
+import tokenize
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +84,7 @@ def command(
     show(conversion.diagnostics, style, Path.cwd())
     if any(CODES[found.code].severity == "error" for found in conversion.diagnostics):
         ctx.exit(1)
-    changed = [file for file in conversion.files if _current(file.target) != file.text]
+    changed = [file for file in conversion.files if _current(file.target) != file.data]
     if dry_run or diff:
         for file in conversion.files:
             sys.stdout.write(_diff(file) if diff else file.text)
@@ -133,17 +135,19 @@ def _modules(program: Program, paths: Sequence[Path]) -> list[str]:
     return list(names)
 
 
-def _current(target: Path) -> str | None:
+def _current(target: Path) -> bytes | None:
     try:
-        return target.read_bytes().decode("utf-8")
+        return target.read_bytes()
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(Diagnostic("E1002", f"cannot read {target.name}: {error}")) from error
+    except OSError as error:
+        message = f"cannot read {target.name}: {error.strerror}"
+        raise Failure(Diagnostic("E1002", message)) from error
 
 
 def _diff(file: ConvertedFile) -> str:
-    before = file.source.read_text("utf-8").splitlines(keepends=True)
+    with tokenize.open(file.source) as source:
+        before = source.read().splitlines(keepends=True)
     after = file.text.splitlines(keepends=True)
     names = shown(file.source), shown(file.target)
     return "".join(difflib.unified_diff(before, after, *names))
@@ -168,20 +172,34 @@ def _refuse_overwriting(changed: Sequence[ConvertedFile], *, force: bool) -> Non
 def _write(changed: Sequence[ConvertedFile], remove: Sequence[Path]) -> None:
     """All of it or, where the disk refuses, nothing."""
     beside = [(file.target.with_name(f".{file.target.name}.new"), file) for file in changed]
+    sources = [source for source in remove if source.suffix == ".py"]
+    before = {file.target: _current(file.target) for file in changed}
+    before.update((source, source.read_bytes()) for source in sources)
     try:
         for place, file in beside:
-            place.write_bytes(file.text.encode("utf-8"))
+            place.write_bytes(file.data)
         for place, file in beside:
             place.replace(file.target)
-        for source in remove:
-            if source.suffix == ".py":
-                source.unlink()
+        for source in sources:
+            source.unlink()
     except OSError as error:
+        _restore(before)
         message = f"cannot write {error.filename}: {error.strerror}"
         raise Failure(Diagnostic("E2108", message), status=2) from error
     finally:
         for place, _ in beside:
-            place.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                place.unlink(missing_ok=True)
+
+
+def _restore(before: Mapping[Path, bytes | None]) -> None:
+    """Put back what a write that failed half way has changed; what cannot be, stays."""
+    for path, data in before.items():
+        with contextlib.suppress(OSError):
+            if data is None:
+                path.unlink(missing_ok=True)
+            elif not path.exists() or path.read_bytes() != data:
+                path.write_bytes(data)
 
 
 def _tell(

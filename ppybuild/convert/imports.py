@@ -88,6 +88,8 @@ def _insert(
         line, changed = _first_of_file(line, changed, place, same=same)
     elif previous != section:
         line = line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+        if same and all(found.comment is None for found in changed[place].leading_lines):
+            changed[place] = changed[place].with_changes(leading_lines=[])
     if previous != -1 and place < len(changed) and not same:
         changed[place] = _separated(changed[place])
     changed.insert(place, line)

@@ -148,8 +148,8 @@ def exists(dotted: str) -> bool:
     return False
 
 
-def names_of(facts: Facts, module: Module) -> Names:
-    """What the module binds now."""
+def names_of(facts: Facts, module: Module, starred: frozenset[str]) -> Names:
+    """What the module binds now; `starred` are the modules that some `import *` names."""
     counts, star = _bindings(module)
     trusted, for_types = _imports(module, counts)
     return Names(
@@ -158,7 +158,7 @@ def names_of(facts: Facts, module: Module) -> Names:
         trusted,
         for_types,
         frozenset(counts),
-        hidden=star or module.name in _star_imported(facts),
+        hidden=star or module.name in starred,
         lazy=any(name == "annotations" for name in _future(module)),
         own=frozenset(name.partition(".")[0] for name in facts.program.modules),
     )
@@ -239,12 +239,13 @@ def _future(module: Module) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def _star_imported(facts: Facts) -> set[str]:
+def star_imported(facts: Facts) -> frozenset[str]:
+    """Modules whose names some `import *` brings to another."""
     found = set[str]()
     for module in facts.program.modules.values():
-        if "*" not in module.text:
+        if "import *" not in module.text:
             continue
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                 found.add(absolute_name(module, node))
-    return found
+    return frozenset(found)

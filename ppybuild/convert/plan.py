@@ -58,6 +58,8 @@ class ModuleEdit:
     """What the module calls `array`."""
     names: Names
     diagnostics: tuple[Diagnostic, ...]
+    settled: bool
+    """False where something was left as it is because its type is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class Plans:
     promoted: Promoted
     tolerance: Tolerance
     constants: Constants
+    starred: frozenset[str]
     partial: bool
 
     def module(self, module: Module) -> ModuleEdit:
@@ -82,8 +85,9 @@ class _Planner:
         self.facts = plans.facts
         self.promoted = plans.promoted
         self.module = module
-        self.names = names_of(plans.facts, module)
+        self.names = names_of(plans.facts, module, plans.starred)
         self.diagnostics: list[Diagnostic] = []
+        self.settled = True
         functions = plans.facts.program.functions.values()
         self.functions = {
             found.node: found for found in functions if found.module == module.name
@@ -117,6 +121,7 @@ class _Planner:
             array,
             self.names,
             tuple(self.diagnostics),
+            self.settled,
         )
 
     def imports_own(self) -> bool:
@@ -197,6 +202,7 @@ class _Planner:
 
     def result(self, function: Function, type: Type, names: Names) -> str | None:
         type = self.promoted.type_of(Slot("result", function.name), type)
+        self.settled = self.settled and is_known(type)
         text = result_annotation(type, names) if is_known(type) else None
         return None if text is None or self.shadowed(function, text) else text
 
@@ -205,6 +211,7 @@ class _Planner:
         node = next(found for found in nodes if found.arg == parameter.name)
         message = f"nothing tells the type of `{parameter.name}` of `{function.node.name}`"
         help = "call it somewhere in the project, give it a default, or annotate it"
+        self.settled = False
         code = "W1304" if self.plans.partial else "E1304"
         self.diagnostics.append(Diagnostic(code, message, locate(self.module, node), help))
 
@@ -226,7 +233,10 @@ class _Planner:
 
     def local(self, slot: Slot, type: Type | None) -> str | None:
         """Of a buffer, `array.array(...)` says it all."""
-        if type is None or not is_known(type) or isinstance(type, Array):
+        if type is None or isinstance(type, Array):
+            return None
+        if not is_known(type):
+            self.settled = False
             return None
         type = self.promoted.type_of(slot, widened(type))
         if isinstance(type, Union | Buffer):

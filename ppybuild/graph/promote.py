@@ -157,7 +157,7 @@ class _Judge:
     def __init__(self, facts: Facts, flow: Flow) -> None:
         self.facts = facts
         self.flow = flow
-        self.counters = {name: counters(facts, name) for name in facts.program.modules}
+        self.counters: dict[str, Mapping[str, int]] = {}
         self.doubtful = doubtful_float(facts, flow)
         self.shown = shown_failures(facts)
 
@@ -227,6 +227,8 @@ class _Judge:
         return None
 
     def fits(self, element: Element) -> bool:
+        if element.module not in self.counters:
+            self.counters[element.module] = counters(self.facts, element.module)
         counted = self.counters[element.module]
 
         def known(node: ast.expr) -> int | None:

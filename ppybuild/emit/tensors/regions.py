@@ -24,7 +24,7 @@ from ppybuild.graph.regions import Region, StepRegion
 from ppybuild.graph.schemas import Schemas
 
 NAME = "regions"
-HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_fused.h")
+HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_module.h", "ppy_fused.h")
 
 VECTOR_BYTES = 32
 """Of the vectors in fused kernels; where a register is shorter, the compiler takes two."""
@@ -128,5 +128,7 @@ def _emit_module(
         start.append("#define PPY_FULL_HEADERS 1")
     fused = bool(steps) or any(region.function in forwards for region in kept)
     header = "ppy_step.h" if fused else "ppy_region.h"
+    if any(step.region.models or step.region.optimized for step in steps):
+        header = "ppy_module.h"
     start += [f'#include "{header}"\n', *includes, ""]
     return kept, "\n".join([*start, *pieces, emit_table(module, kept)])

@@ -59,8 +59,6 @@ class FusedStep:
 
 def plan_step(region: StepRegion) -> FusedStep:
     """The step in fused form; NotFusible says what that does not hold."""
-    if region.models or region.optimized:
-        raise NotFusible("modules and optimizers")
     try:
         builder, stands_for = _build(region)
     except NotDifferentiable as missing:

@@ -9,6 +9,7 @@ from ppybuild.emit.names import mangle, wrapper_name
 from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
 from ppybuild.emit.tensors.step import FusedStep, Output
+from ppybuild.emit.tensors.step_objects import emit_objects
 from ppybuild.graph.regions.records import Input
 from ppybuild.graph.regions.step_records import Leaf
 
@@ -63,8 +64,9 @@ class _Wrapper:
             "    PyObject *const *given = ppy_arguments(self, args, nargsf, kwnames, found);",
             "    if (given == nullptr || verdict.refused() || !ppy::trains())",
             "        return nullptr;",
-            *(f"    {NUMBERS[i.kind][0]} n{i.value};" for i in self._numbers),
+            *(f"    {NUMBERS[i.kind][0]} n{i.value} = 0;" for i in self._numbers),
             f"    std::array<at::Tensor, {len(tensors)}> t;",
+            *(f"    {line}" for line in emit_objects(region, self._place)),
             f"    if ({self._joined(self._checks())})",
             "        return nullptr;",
             *self._body(),
@@ -96,8 +98,14 @@ class _Wrapper:
             for place, length in region.lengths
             if place in places
         ]
-        checks += [f"{NUMBERS[i.kind][1]}(given[{i.place}], n{i.value})" for i in self._numbers]
+        checks += [
+            f"{NUMBERS[i.kind][1]}(given[{i.place}], n{i.value})"
+            for i in self._numbers
+            if not i.path
+        ]
         for given in self._tensors:
+            if given.path:
+                continue  # taken out of its object before
             name = self._place(given.value)
             taken = f"given[{given.place}]"
             checks.append(
@@ -252,6 +260,8 @@ class _Wrapper:
             for leaf in region.leaves
             if leaf.trained and leaf.gradient is None and not leaf.none_on_entry
         ]
+        if region.optimized is not None:
+            lines.append("adam.count();")
         answer = "Py_NewRef(Py_None)"
         for place, output in enumerate(self.step.outputs):
             if output.kind == "gradient":

@@ -26,11 +26,12 @@ class NotKnown(Exception):
 
 
 def read_module(facts: Facts, seeds: Seeds, owner: str) -> Built:
-    """The make of the program's class `owner`, which is made in one place of the program."""
-    sites = seeds.makers(owner)
-    if len(sites) != 1:
-        raise NotKnown(f"`{owner}` is not made in just one place")
-    return _Reader(facts, seeds).program(owner, sites[0])
+    """The make of the program's class `owner`, where all that make one agree."""
+    reader = _Reader(facts, seeds)
+    found = {reader.program(owner, site) for site in seeds.makers(owner)}
+    if len(found) != 1:
+        raise NotKnown(f"`{owner}` is not made in just one way")
+    return found.pop()
 
 
 @final

@@ -52,12 +52,12 @@ class Returned:
 @final
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A parameter of the function that is a module. `forwards` gives, by class, the line in
-    which the forward of a class of the program starts."""
+    """A parameter of the function that is a module. `forwards` gives, for each class of
+    the program in it, the qualified name of its forward and the line in which that starts."""
 
     place: int
     built: Built
-    forwards: tuple[tuple[str, int], ...]
+    forwards: tuple[tuple[str, str, int], ...]
 
 
 @final

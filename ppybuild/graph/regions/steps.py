@@ -138,11 +138,17 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
     )
 
 
-def _forwards(facts: Facts, built: Built) -> Iterator[tuple[str, int]]:
-    """By class of the program, the line in which its forward starts."""
+def _forwards(facts: Facts, built: Built) -> Iterator[tuple[str, str, int]]:
+    """By class of the program, its forward's qualified name, and the line where it starts."""
     if built.kind == PROGRAM:
-        node = facts.program.functions[f"{built.owner}.forward"].node
-        yield built.owner, min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        function = facts.program.functions[f"{built.owner}.forward"]
+        node = function.node
+        qualified = function.name.removeprefix(function.module + ".")
+        yield (
+            built.owner,
+            qualified,
+            min([node.lineno, *(d.lineno for d in node.decorator_list)]),
+        )
     for _, child in built.children:
         yield from _forwards(facts, child)
 

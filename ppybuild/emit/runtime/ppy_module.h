@@ -1,0 +1,339 @@
+/* Modules of torch.nn and optimizers of torch.optim, looked into without running Python.
+ *
+ * A step that goes through `model(x)` and `optimizer.step()` holds only where these objects
+ * are exactly what they seem: no hooks, nothing replaced, the settings it was made for.
+ */
+#ifndef PPY_MODULE_H
+#define PPY_MODULE_H
+
+#include "ppy_step.h"
+
+#include <cstring>
+
+namespace ppy {
+
+/* An interned string, made when it is first needed. */
+class Name {
+ public:
+  explicit constexpr Name(const char* text) : text_(text) {}
+
+  operator PyObject*() {
+    if (object_ == nullptr) {
+      object_ = PyUnicode_InternFromString(text_);
+    }
+    return object_;
+  }
+
+ private:
+  const char* text_;
+  PyObject* object_ = nullptr;
+};
+
+/* A borrowed reference to what an object's own dictionary holds, or null. */
+inline PyObject* own(PyObject* object, PyObject* name) {
+  PyObject** place = _PyObject_GetDictPtr(object);
+  if (place == nullptr || *place == nullptr || name == nullptr) {
+    return nullptr;
+  }
+  return PyDict_GetItemWithError(*place, name);
+}
+
+inline PyObject* item(PyObject* dictionary, PyObject* name) {
+  if (dictionary == nullptr || name == nullptr || !PyDict_Check(dictionary)) {
+    return nullptr;
+  }
+  return PyDict_GetItemWithError(dictionary, name);
+}
+
+inline bool is_empty(PyObject* dictionary) {
+  return dictionary != nullptr && PyDict_Check(dictionary) && PyDict_GET_SIZE(dictionary) == 0;
+}
+
+/* A new reference to `module.name`, or null. */
+inline PyObject* imported(const char* module, const char* name) {
+  PyObject* found = PyImport_ImportModule(module);
+  PyObject* value = found != nullptr ? PyObject_GetAttrString(found, name) : nullptr;
+  Py_XDECREF(found);
+  PyErr_Clear();
+  return value;
+}
+
+/* A class of torch, with the methods that it had when it was first looked at. */
+class Class {
+ public:
+  constexpr Class(const char* module, const char* name, const char* first, const char* second)
+      : module_(module), name_(name), first_(first), second_(second) {}
+
+  bool is(PyObject* object) {
+    return known() && Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(type_) && unchanged();
+  }
+  /* Whether `type` is made from this class alone and keeps both methods. */
+  bool is_base(PyTypeObject* type) {
+    return known() && unchanged() && type->tp_base == reinterpret_cast<PyTypeObject*>(type_) &&
+        PyTuple_GET_SIZE(type->tp_bases) == 1 && _PyType_Lookup(type, first_) == methods_[0] &&
+        _PyType_Lookup(type, second_) == methods_[1];
+  }
+
+ private:
+  bool known() {
+    if (type_ == nullptr) {
+      type_ = imported(module_, name_);
+      if (type_ == nullptr || !PyType_Check(type_)) {
+        Py_CLEAR(type_);
+        return false;
+      }
+      methods_[0] = Py_XNewRef(looked_up(first_));
+      methods_[1] = Py_XNewRef(looked_up(second_));
+    }
+    return true;
+  }
+  bool unchanged() {
+    return looked_up(first_) == methods_[0] && looked_up(second_) == methods_[1];
+  }
+  PyObject* looked_up(PyObject* name) {
+    return _PyType_Lookup(reinterpret_cast<PyTypeObject*>(type_), name);
+  }
+
+  const char* module_;
+  const char* name_;
+  Name first_;
+  Name second_;
+  PyObject* type_ = nullptr;
+  PyObject* methods_[2] = {nullptr, nullptr};
+};
+
+/* Whether calling the module only calls its forward. */
+inline bool is_quiet(PyObject* module) {
+  static Name hooks[] = {
+      Name("_forward_hooks"),
+      Name("_forward_pre_hooks"),
+      Name("_backward_hooks"),
+      Name("_backward_pre_hooks"),
+  };
+  static Name replaced[] = {Name("forward"), Name("_compiled_call_impl"), Name("_call_impl")};
+  for (Name& name : hooks) {
+    if (!is_empty(own(module, name))) {
+      return false;
+    }
+  }
+  for (Name& name : replaced) {
+    if (own(module, name) != nullptr) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether no hook is there that all modules, or all optimizers, call. */
+inline bool all_quiet() {
+  static PyObject* hooks[] = {
+      imported("torch.nn.modules.module", "_global_forward_hooks"),
+      imported("torch.nn.modules.module", "_global_forward_pre_hooks"),
+      imported("torch.nn.modules.module", "_global_backward_hooks"),
+      imported("torch.nn.modules.module", "_global_backward_pre_hooks"),
+      imported("torch.optim.optimizer", "_global_optimizer_pre_hooks"),
+      imported("torch.optim.optimizer", "_global_optimizer_post_hooks"),
+  };
+  for (PyObject* dictionary : hooks) {
+    if (!is_empty(dictionary)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A layer of torch.nn. */
+inline bool is_layer(PyObject* module, Class& layer) {
+  return module != nullptr && layer.is(module) && is_quiet(module);
+}
+
+/* A module whose class is the program's: its forward is the function `name` in that line. */
+inline bool is_program_module(ppy_native* self, PyObject* module, const char* name, int line) {
+  static Class base("torch.nn", "Module", "__call__", "__getattr__");
+  static Name forward("forward");
+  if (module == nullptr || !base.is_base(Py_TYPE(module)) || !is_quiet(module)) {
+    return false;
+  }
+  PyObject* function = _PyType_Lookup(Py_TYPE(module), forward);
+  if (function != nullptr && Py_TYPE(function) == Py_TYPE(reinterpret_cast<PyObject*>(self))) {
+    function = reinterpret_cast<ppy_native*>(function)->python;
+  }
+  if (function == nullptr || !PyFunction_Check(function)) {
+    return false;
+  }
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
+  const char* found = PyUnicode_AsUTF8(code->co_qualname);
+  return code->co_firstlineno == line && found != nullptr && std::strcmp(found, name) == 0;
+}
+
+inline PyObject* child(PyObject* module, PyObject* name) {
+  static Name modules("_modules");
+  if (module == nullptr || own(module, name) != nullptr ||
+      _PyType_Lookup(Py_TYPE(module), name) != nullptr) {
+    return nullptr;
+  }
+  return item(own(module, modules), name);
+}
+
+inline PyObject* parameter(PyObject* module, PyObject* name) {
+  static Name parameters("_parameters");
+  if (module == nullptr || own(module, name) != nullptr) {
+    return nullptr;
+  }
+  return item(own(module, parameters), name);
+}
+
+inline bool has_size(PyObject* dictionary, Py_ssize_t size) {
+  return dictionary != nullptr && PyDict_Check(dictionary) && PyDict_GET_SIZE(dictionary) == size;
+}
+
+inline bool has_modules(PyObject* module, Py_ssize_t count) {
+  static Name modules("_modules");
+  return has_size(own(module, modules), count);
+}
+
+/* Absent ones, which are None, count too. */
+inline bool has_parameters(PyObject* module, Py_ssize_t count) {
+  static Name parameters("_parameters");
+  return has_size(own(module, parameters), count);
+}
+
+inline bool is_parameter(PyObject* object, at::Tensor& value) {
+  return object != nullptr && is_tensor(object, value);
+}
+
+inline bool is_text(PyObject* object, const char* text) {
+  return object != nullptr && PyUnicode_CheckExact(object) &&
+      PyUnicode_CompareWithASCIIString(object, text) == 0;
+}
+
+inline bool is_number(PyObject* object, double& value) {
+  if (object != nullptr && PyFloat_CheckExact(object)) {
+    value = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  return false;
+}
+
+/* torch.optim.Adam over these parameters in this order, as one plain group. */
+template <size_t N>
+class Adam {
+ public:
+  double by, root, first, second, rest, eps; /* what the update multiplies by */
+
+  /* Takes the state tensors too; false before the first step, when there is none. */
+  bool takes(PyObject* optimizer, PyObject* const (&parameters)[N], at::Tensor* averages,
+             at::Tensor* squares) {
+    static Class adam("torch.optim", "Adam", "step", "zero_grad");
+    static Name groups("param_groups"), step("step"), zero("zero_grad");
+    static Name pre("_optimizer_step_pre_hooks"), post("_optimizer_step_post_hooks");
+    static Name state("state");
+    if (!adam.is(optimizer) || !is_empty(own(optimizer, pre)) ||
+        !is_empty(own(optimizer, post)) || own(optimizer, step) != nullptr ||
+        own(optimizer, zero) != nullptr) {
+      return false;
+    }
+    PyObject* list = own(optimizer, groups);
+    if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) != 1) {
+      return false;
+    }
+    double beta1 = 0, beta2 = 0, rate = 0;
+    if (!plain(PyList_GET_ITEM(list, 0), parameters, rate, beta1, beta2)) {
+      return false;
+    }
+    PyObject* states = own(optimizer, state);
+    double count = 0;
+    for (size_t i = 0; i < N; i++) {
+      double found = 0;
+      if (!take_state(item(states, parameters[i]), i, averages[i], squares[i], found) ||
+          (i > 0 && found != count)) {
+        return false;
+      }
+      count = found;
+    }
+    count += 1;
+    by = -(rate / (1 - std::pow(beta1, count)));
+    root = std::pow(1 - std::pow(beta2, count), 0.5);
+    first = 1 - beta1;
+    second = beta2;
+    rest = 1 - beta2;
+    return true;
+  }
+
+  void count() {
+    for (at::Tensor& step : steps_) {
+      *static_cast<float*>(step.mutable_data_ptr()) += 1;
+      written(step, 1);
+    }
+  }
+
+ private:
+  bool plain(PyObject* group, PyObject* const (&parameters)[N], double& rate, double& beta1,
+             double& beta2) {
+    static Name params("params"), lr("lr"), betas("betas"), epsilon("eps");
+    static Name decay("weight_decay");
+    static Name off[] = {Name("amsgrad"), Name("maximize"), Name("capturable"),
+                         Name("differentiable"), Name("decoupled_weight_decay")};
+    static Name unset[] = {Name("foreach"), Name("fused")};
+    for (Name& name : off) {
+      if (item(group, name) != Py_False) {
+        return false;
+      }
+    }
+    for (Name& name : unset) {
+      PyObject* found = item(group, name);
+      if (found != Py_None && found != Py_False) {
+        return false;
+      }
+    }
+    PyObject* weight = item(group, decay);
+    PyObject* pair = item(group, betas);
+    PyObject* list = item(group, params);
+    const bool none = weight != nullptr &&
+        ((PyLong_CheckExact(weight) && PyLong_AsLong(weight) == 0) ||
+         (PyFloat_CheckExact(weight) && PyFloat_AS_DOUBLE(weight) == 0));
+    if (!none || pair == nullptr || !PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 ||
+        !is_number(PyTuple_GET_ITEM(pair, 0), beta1) ||
+        !is_number(PyTuple_GET_ITEM(pair, 1), beta2) || !is_number(item(group, lr), rate) ||
+        !is_number(item(group, epsilon), eps) || list == nullptr || !PyList_CheckExact(list) ||
+        PyList_GET_SIZE(list) != static_cast<Py_ssize_t>(N)) {
+      return false;
+    }
+    for (size_t i = 0; i < N; i++) {
+      if (PyList_GET_ITEM(list, static_cast<Py_ssize_t>(i)) != parameters[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool take_state(PyObject* state, size_t place, at::Tensor& average, at::Tensor& square,
+                  double& count) {
+    static Name step("step"), averages("exp_avg"), squares("exp_avg_sq");
+    PyObject* found[] = {item(state, step), item(state, averages), item(state, squares)};
+    for (PyObject* object : found) {
+      if (object == nullptr || !is_tensor(object)) {
+        return false;
+      }
+    }
+    steps_[place] = tensor(found[0]);
+    average = tensor(found[1]);
+    square = tensor(found[2]);
+    if (!is_data(steps_[place], at::kFloat, {})) {
+      return false;
+    }
+    for (size_t i = 0; i < place; i++) {
+      if (steps_[i].const_data_ptr() == steps_[place].const_data_ptr()) {
+        return false;
+      }
+    }
+    count = *static_cast<const float*>(steps_[place].const_data_ptr());
+    return true;
+  }
+
+  std::array<at::Tensor, N> steps_;
+};
+
+} // namespace ppy
+
+#endif

@@ -7,7 +7,7 @@ not recurse, and only a recursive call counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
@@ -23,9 +23,15 @@ class Depth:
     """Whether it may reach a recursive function, so that a call of it counts."""
 
 
-def plan_depths(functions: Mapping[str, ir.Function]) -> dict[str, Depth]:
-    """By function name, for functions whose callees are all among them."""
-    edges = {name: tuple(_callees(each.body)) for name, each in functions.items()}
+def plan_depths(functions: Mapping[str, ir.Function], names: Iterable[str]) -> dict[str, Depth]:
+    """By function name, for these functions and what they reach among `functions`."""
+    edges: dict[str, tuple[str, ...]] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in edges:
+            edges[name] = tuple(callees(functions[name].body))
+            waiting += edges[name]
     depths: dict[str, Depth] = {}
     for component in _components(edges):
         members = frozenset(component)
@@ -37,17 +43,18 @@ def plan_depths(functions: Mapping[str, ir.Function]) -> dict[str, Depth]:
     return depths
 
 
-def _callees(block: ir.Block) -> Iterator[str]:
+def callees(block: ir.Block) -> Iterator[str]:
+    """The functions that a block calls, once a call."""
     for statement in block:
         match statement:
             case ir.Call(function=function):
                 yield function
             case ir.If(_, first, second, _) | ir.Versioned(_, first, second, _):
-                yield from _callees(first + second)
+                yield from callees(first + second)
             case ir.For(body=body, orelse=orelse):
-                yield from _callees(body + orelse)
+                yield from callees(body + orelse)
             case ir.While(test=test, body=body, orelse=orelse):
-                yield from _callees(test + body + orelse)
+                yield from callees(test + body + orelse)
             case _:
                 pass
 

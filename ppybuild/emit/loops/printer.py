@@ -15,9 +15,8 @@ from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.c_expr import C_ELEMENTS, C_TYPES, Names, print_expr
 from ppybuild.emit.loops.c_loops import LoopVariable, plan_counted_loop
 from ppybuild.emit.loops.c_names import c_names
-from ppybuild.emit.loops.depth import Depth, plan_depths
+from ppybuild.emit.loops.depth import Depth, callees, plan_depths
 from ppybuild.emit.loops.ops import CHECKED
-from ppybuild.emit.loops.passes.tree import statements
 from ppybuild.emit.loops.polling import WHILE_TURNS, is_small, polls, turn_weight
 from ppybuild.emit.loops.scopes import Scopes, plan_scopes
 from ppybuild.emit.loops.verify import always_fails, flat_parameters, flat_result, has_break
@@ -32,14 +31,9 @@ def print_source(names: Sequence[str], functions: Mapping[str, ir.Function], pat
 
     `functions` holds every native function of the program.
     """
-    called = {
-        each.function
-        for name in names
-        for each in statements(functions[name].body)
-        if isinstance(each, ir.Call)
-    }
+    called = {callee for name in names for callee in callees(functions[name].body)}
     declared = [name for name in functions if name in called or name in names]
-    depths = plan_depths(functions)
+    depths = plan_depths(functions, names)
     pieces = [f'#include "{HEADER}"\n']
     pieces.append("".join(f"{print_prototype(functions[name])};\n" for name in declared))
     pieces += [print_kernel(functions[name], path, functions, depths) for name in names]

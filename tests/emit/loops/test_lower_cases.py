@@ -30,7 +30,7 @@ def test_lowering(case: Case, golden: Golden) -> None:
 def test_printing(case: Case, golden: Golden) -> None:
     facts = small_facts(case.source)
     functions, _ = lower(facts, facts.program.functions)
-    depths = plan_depths(functions)
+    depths = plan_depths(functions, functions)
     kernels = [print_kernel(each, "m.py", functions, depths) for each in functions.values()]
     golden(case, c="\n".join(kernels))
     Kernels(functions)

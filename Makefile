@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: train test test-slow lint fuzz benchmark docs update clean
+.PHONY: train test test-slow lint fuzz benchmark benchmark-large docs update clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ benchmark: $(STAMP)  ## measure the programs in SEED; writes docs/benchmarks.md,
 	@test -n "$(SEED)" || { echo "make benchmark SEED=folder-of-the-programs"; exit 2; }
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/compare.py --seed $(SEED) --write
+
+benchmark-large: $(STAMP)  ## check a generated project of 100,000 lines; writes docs/benchmarks-large.md
+	$(BIN)/python benchmarks/large.py --write
 
 lint: $(STAMP)  ## format, lint, types, the one-way imports
 	$(BIN)/ruff format --check .

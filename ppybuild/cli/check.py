@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,15 +47,18 @@ def command(
     ctx: click.Context, remarks: bool, style: Format, manifest_path: Path | None
 ) -> None:
     """As `_HELP` says."""
-    from ppybuild.graph.analyse import analyse
+    from ppybuild.graph.analyse import PIPELINE, TYPES_ALONE, analyse
     from ppybuild.graph.check import check
     from ppybuild.graph.library import Library
     from ppybuild.graph.load import load
 
+    # What is read stays until the end, and looking for garbage among it costs seconds.
+    gc.disable()
+    ctx.call_on_close(gc.enable)
     manifest = load_manifest(manifest_path)
     program = load(manifest)
     library = Library()
-    facts = analyse(program, library)
+    facts = analyse(program, library, PIPELINE if remarks else TYPES_ALONE)
     found = {*program.diagnostics, *facts.diagnostics, *check(facts, library)}
     if remarks:
         found |= _remarks(manifest, facts)

@@ -39,9 +39,25 @@ def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Every statement of a body in order, without those of nested functions and classes."""
     for statement in body:
         yield statement
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if type(statement) in _COMPOUND:
             for inner in blocks_of(statement):
                 yield from statements_of(inner)
+
+
+_COMPOUND = frozenset(
+    {
+        ast.If,
+        ast.For,
+        ast.AsyncFor,
+        ast.While,
+        ast.With,
+        ast.AsyncWith,
+        ast.Try,
+        ast.TryStar,
+        ast.Match,
+    }
+)
+"""Statements with blocks inside that belong to the same scope."""
 
 
 def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

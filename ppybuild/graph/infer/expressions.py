@@ -48,6 +48,7 @@ _CONSTANTS: Mapping[type, Type] = {
     complex: COMPLEX,
     bytes: BYTES,
     type(None): NONE,
+    type(...): Instance("types.EllipsisType"),
 }
 
 
@@ -55,7 +56,7 @@ def infer_constant(visit: Visit, node: ast.expr) -> Type:
     assert isinstance(node, ast.Constant)
     if isinstance(node.value, str):
         return Literal(STR, (node.value,))
-    return _CONSTANTS.get(type(node.value), Instance("types.EllipsisType"))
+    return _CONSTANTS[type(node.value)]
 
 
 def infer_name(visit: Visit, node: ast.expr) -> Type:

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
+from typing import cast
 
 from ppybuild.graph.constants import bound_by, calculate
 from ppybuild.graph.infer.state import Unit, outer_units
@@ -78,10 +79,13 @@ def known_value(visit: Visit, node: ast.expr, depth: int = 0) -> Value:
 
 def plain_constant(node: ast.expr) -> Value:
     """What a literal is worth."""
-    match node:
-        case ast.Constant(value=None | bool() | int() | float() | str() | bytes() as value):
-            return value
+    if isinstance(node, ast.Constant) and type(node.value) in _PLAIN:
+        return cast("Value", node.value)
     return UNKNOWN_VALUE
+
+
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+"""The classes of constants that the library is told of."""
 
 
 def _local_value(visit: Visit, name: str, depth: int) -> Value:

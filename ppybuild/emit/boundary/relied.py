@@ -35,9 +35,14 @@ def _row(relied: Relied) -> str:
         case ReliedLibrary(_, name):
             return f'{{{path}, PPY_LIBRARY, "{name}", 0}}'
         case ReliedConstant(_, value):
-            return f"{{{path}, {_constant(value)}}}"
+            return constant_row(".".join(relied.path), value)
         case _:
             assert_never(relied)
+
+
+def constant_row(path: str, value: int | float | bool) -> str:
+    """The row of a constant at a path as `ppy_relies.c` reads it."""
+    return f"{{{_text(path)}, {_constant(value)}}}"
 
 
 def _constant(value: int | float | bool) -> str:

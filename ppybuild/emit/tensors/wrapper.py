@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ppybuild.emit.boundary.relied import relied_name
+from ppybuild.emit.boundary.relied import constant_row, relied_name
 from ppybuild.emit.boundary.wrappers import table_name
 from ppybuild.emit.names import mangle, wrapper_name
 from ppybuild.emit.tensors.exact import body_name, variable_names
@@ -99,7 +99,7 @@ def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
     ]
     return "\n".join(
         (
-            *(_relied(region) for region in regions if region.functions),
+            *(_relied(region) for region in regions if _relies(region) != "nullptr"),
             f'extern "C" const ppy_entry {table_name(module)}[] = {{',
             *rows,
             "    {nullptr, nullptr, 0, 0, nullptr},",
@@ -109,12 +109,14 @@ def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
 
 
 def _relies(region: Region | StepRegion) -> str:
-    return relied_name(region.function) if region.functions else "nullptr"
+    if region.functions or region.constants:
+        return relied_name(region.function)
+    return "nullptr"
 
 
 def _relied(region: Region | StepRegion) -> str:
-    """The functions that the region has looked through, to be found unchanged."""
-    rows = []
+    """What the region has looked through or taken for a number, to be found unchanged."""
+    rows = [f"    {constant_row(held.path, held.value)}," for held in region.constants]
     for found in region.functions:
         module = found.file.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
         qualified = found.function.removeprefix(f"{module}.")

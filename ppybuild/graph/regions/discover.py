@@ -9,7 +9,13 @@ from typing import final
 
 from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.graph.program import Facts, Function, Parameter
-from ppybuild.graph.regions.inline import ProgramBody, ProgramNames, is_generator, reached
+from ppybuild.graph.regions.inline import (
+    ProgramBody,
+    ProgramNames,
+    held,
+    is_generator,
+    reached,
+)
 from ppybuild.graph.regions.records import (
     Call,
     InputKind,
@@ -105,6 +111,7 @@ def _region(facts: Facts, function: Function, trace: Trace) -> Region:
         line=node.lineno,
         column=node.col_offset + 1,
         functions=reached(facts, trace),
+        constants=held(trace),
     )
 
 

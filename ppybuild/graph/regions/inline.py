@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.graph.program import Callee, Facts
-from ppybuild.graph.regions.records import Reached
+from ppybuild.graph.regions.records import Held, Reached
 from ppybuild.graph.regions.trace import Body, Trace, bind
 from ppybuild.graph.regions.values import Group, Results, Sequence, Symbol, Unsupported
 from ppybuild.graph.schemas import Given
@@ -57,6 +57,8 @@ class ProgramBody(Body):
 
     route = ""
     """The calls that led here, from the region's own function: `f:module.g`."""
+    of_object = False
+    """Whether a method is among these calls, so that no path leads here."""
 
     # Statements
 
@@ -223,12 +225,20 @@ class ProgramBody(Body):
         inner = type(self)(
             self.trace, self.names, variables, None, (*self.inside, function.name)
         )
+        inner.of_object = self.of_object or spelled is None
         if spelled is not None:
             inner.route = f"{self.route}:{spelled}" if self.route else spelled
             self.trace.functions[inner.route] = function.name
         if without_grad:
             return inner.without_grad(definition.body, node)
         return inner.run(definition.body)
+
+    def _held(self, value: int | float | bool | str, node: ast.expr) -> Given:
+        if isinstance(value, str) or self.of_object:
+            raise Unsupported(f"`{ast.unparse(node)}`, a variable of a module", node)
+        path = ast.unparse(node)
+        self.trace.constants[f"{self.route}:{path}" if self.route else path] = value
+        return self._constant(value, node)
 
     def without_grad(self, body: list[ast.stmt], node: ast.AST) -> Symbol:
         raise Unsupported("a function under `torch.no_grad`", node)
@@ -245,6 +255,11 @@ def reached(facts: Facts, trace: Trace) -> tuple[Reached, ...]:
         lines = [function.node.lineno, *(d.lineno for d in function.node.decorator_list)]
         found.append(Reached(path, name, file, min(lines)))
     return tuple(found)
+
+
+def held(trace: Trace) -> tuple[Held, ...]:
+    """The constants that were taken for their values, in order."""
+    return tuple(Held(path, value) for path, value in trace.constants.items())
 
 
 def is_generator(node: ast.FunctionDef) -> bool:

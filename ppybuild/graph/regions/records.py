@@ -81,6 +81,16 @@ class Reached:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A constant of a module that a region holds as a number: it must still be that."""
+
+    path: str
+    """As in `Reached`: `f:config.SCALE`."""
+    value: int | float | bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Region:
     """A function whose whole body is operator calls."""
 
@@ -98,6 +108,7 @@ class Region:
     line: int
     column: int
     functions: tuple[Reached, ...] = ()
+    constants: tuple[Held, ...] = ()
 
     @property
     def restartable(self) -> bool:

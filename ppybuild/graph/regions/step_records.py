@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from ppybuild.graph.regions.built import Built
-from ppybuild.graph.regions.records import Input, Reached, Step
+from ppybuild.graph.regions.records import Held, Input, Reached, Step
 from ppybuild.graph.regions.seeds import Seed
 
 
@@ -81,3 +81,4 @@ class StepRegion:
     models: tuple[Model, ...] = ()
     optimized: tuple[int, tuple[int, ...]] | None = None
     """The place of the optimizer that steps, and its parameters, in order."""
+    constants: tuple[Held, ...] = ()

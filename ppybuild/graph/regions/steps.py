@@ -20,7 +20,13 @@ from typing import final
 
 from ppybuild.graph.program import Facts, Function, Parameter
 from ppybuild.graph.regions.built import PROGRAM, Built
-from ppybuild.graph.regions.inline import ProgramNames, is_generator, no_grad_decorated, reached
+from ppybuild.graph.regions.inline import (
+    ProgramNames,
+    held,
+    is_generator,
+    no_grad_decorated,
+    reached,
+)
 from ppybuild.graph.regions.modules import NotKnown, read_module
 from ppybuild.graph.regions.records import Call, InputKind, Step
 from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence, seed_of
@@ -135,6 +141,7 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
             for place, model in sorted(trace.models.items())
         ),
         trace.optimized,
+        held(trace),
     )
 
 

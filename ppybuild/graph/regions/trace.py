@@ -126,6 +126,8 @@ class Trace:
     functions: dict[str, str] = field(default_factory=dict)
     """The program's functions that were looked through, in order, by the calls that led
     there from the region's own: `f:module.g`."""
+    constants: dict[str, int | float | bool] = field(default_factory=dict)
+    """Constants of modules that were taken for their values, by such paths."""
 
     def new_value(self) -> int:
         self.values += 1
@@ -329,12 +331,16 @@ class Body:
             return literal(value)
         raise Unsupported("a constant that no operator takes", node)
 
+    def _held(self, value: int | float | bool | str, node: ast.expr) -> Given:
+        """A constant of a module, which the region takes for its value."""
+        return self._constant(value, node)
+
     def _name(self, node: ast.Name) -> Symbol:
         if node.id in self.variables:
             return self.variables[node.id]
         constant = self.names.constant(node)
         if constant is not None:
-            return self._constant(constant, node)
+            return self._held(constant, node)
         named = self.names.named(node)
         if named is None:
             raise Unsupported(f"`{node.id}` is read from outside the function", node)
@@ -343,7 +349,7 @@ class Body:
     def _attribute(self, node: ast.Attribute) -> Symbol:
         constant = self.names.constant(node)
         if constant is not None:
-            return self._constant(constant, node)
+            return self._held(constant, node)
         owner = self.value(node.value)
         if isinstance(owner, Named):
             return self._of_module(f"{owner.name}.{node.attr}")

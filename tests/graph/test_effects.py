@@ -44,3 +44,24 @@ def test_effects(case: Case, golden: Golden, tmp_path: Path, library: Library) -
     facts = analyse(read_sources([tmp_path]), library)
     lines = [f"{name}: {describe(found)}" for name, found in facts.effects.items()]
     golden(case, effects="\n".join(lines))
+
+
+def test_library_functions_that_write_are_not_pure(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(
+        "import json, operator, struct\n"
+        "from collections.abc import Iterator\n\n\n"
+        "def save(x: list[int], file) -> None:\n    json.dump(x, file)\n\n\n"
+        "def pack(b: bytearray) -> None:\n    struct.pack_into('i', b, 0, 1)\n\n\n"
+        "def join(a: list[int]) -> None:\n    operator.iconcat(a, [1])\n\n\n"
+        "def total(it: Iterator[int]) -> int:\n    return sum(it)\n\n\n"
+        "def plain(a: list[int]) -> int:\n    return sum(a)\n"
+    )
+    effects = analyse(read_sources([tmp_path])).effects
+    pure = {name.removeprefix("m."): found.pure for name, found in effects.items()}
+    assert pure == {
+        "save": False,
+        "pack": False,
+        "join": False,
+        "total": False,
+        "plain": True,
+    }

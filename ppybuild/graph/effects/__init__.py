@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ppybuild.graph.effects.summary import Summary
 from ppybuild.graph.effects.walk import Walk
+from ppybuild.graph.lattice import members_of
 from ppybuild.graph.program import Effects, Facts
 from ppybuild.graph.scopes import Scope, parameters_of, scope_of
+from ppybuild.graph.types import UNKNOWN, Collection, Type
 
 
 def find_effects(facts: Facts) -> dict[str, Effects]:
@@ -51,7 +54,23 @@ def _run(walk: Walk) -> None:
 
 
 def _finish(facts: Facts, summaries: Mapping[str, Summary]) -> dict[str, Effects]:
-    return {
-        name: summaries[name].effects(name, [each.arg for each in parameters_of(function.node)])
-        for name, function in facts.program.functions.items()
-    }
+    found = {}
+    for name, function in facts.program.functions.items():
+        parameters = [each.arg for each in parameters_of(function.node)]
+        effects = summaries[name].effects(name, parameters)
+        found[name] = replace(effects, writes=effects.writes | _iterators(facts, name))
+    return found
+
+
+def _iterators(facts: Facts, name: str) -> frozenset[str]:
+    """Parameters that are iterators: whatever looks at one takes from it."""
+    signature = facts.signatures.get(name)
+    return frozenset(
+        parameter.name
+        for parameter in (signature.parameters if signature else ())
+        if Collection("Iterator", UNKNOWN) in map(_kind, members_of(parameter.type))
+    )
+
+
+def _kind(found: Type) -> Type:
+    return Collection(found.kind, UNKNOWN) if isinstance(found, Collection) else found

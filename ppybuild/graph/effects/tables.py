@@ -25,6 +25,7 @@ class External:
 PURE = External()
 FRESH = External(shares=frozenset())
 WRITES_FIRST = External(writes=frozenset({0}))
+WRITES_SECOND = External(writes=frozenset({1}))
 IO = External(io=True)
 UNKNOWN_CALL = External(writes=None, unknown=True)
 
@@ -61,10 +62,17 @@ _FIRST = frozenset(
         "builtins.next builtins.setattr builtins.delattr heapq.heappush heapq.heappop "
         "heapq.heapify heapq.heapreplace heapq.heappushpop bisect.insort "
         "bisect.insort_left bisect.insort_right operator.setitem operator.delitem "
-        "operator.iadd"
+        "operator.iadd operator.iand operator.iconcat operator.ifloordiv operator.ilshift "
+        "operator.imatmul operator.imod operator.imul operator.ior operator.ipow "
+        "operator.irshift operator.isub operator.itruediv operator.ixor"
     )
 )
-_IO_BUILTINS = frozenset({"builtins.print", "builtins.input", "builtins.open"})
+_IO_FUNCTIONS = frozenset(
+    words(
+        "builtins.print builtins.input builtins.open json.dump json.load "
+        "decimal.getcontext decimal.setcontext decimal.localcontext"
+    )
+)
 
 _MUTATORS = {
     "list": "append extend insert remove pop clear sort reverse __setitem__ __delitem__",
@@ -151,7 +159,9 @@ def external_effects(name: str) -> External:
     """What calling a library's function or class does, by its canonical name."""
     if name in _FIRST:
         return WRITES_FIRST
-    if name in _IO_BUILTINS:
+    if name == "struct.pack_into":
+        return WRITES_SECOND
+    if name in _IO_FUNCTIONS:
         return IO
     module, _, base = name.rpartition(".")
     top = name.partition(".")[0]

@@ -10,8 +10,18 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 
+from ppybuild.graph.lattice import base_scalar
 from ppybuild.graph.program import Facts
-from ppybuild.graph.types import Literal
+from ppybuild.graph.types import (
+    BYTES,
+    STR,
+    Array,
+    Buffer,
+    Collection,
+    Dictionary,
+    Literal,
+    Tuple,
+)
 
 FITS = 62
 """Bits of magnitude that leave room in 64-bit arithmetic."""
@@ -83,11 +93,21 @@ def _operation(facts: Facts, node: ast.BinOp, known: Known) -> int | None:
     return None
 
 
+def _takes_memory(facts: Facts, node: ast.expr) -> bool:
+    """Whether each item of it lies somewhere: not so of a range, nor of what a class says."""
+    found = facts.types.get(node)
+    if isinstance(found, Collection):
+        return found.kind in ("list", "tuple", "set", "frozenset")
+    if isinstance(found, Tuple | Dictionary | Array | Buffer):
+        return True
+    return found is not None and base_scalar(found) in (STR, BYTES)
+
+
 def _call(facts: Facts, node: ast.Call, known: Known) -> int | None:
     callee = facts.callees.get(node)
     name = callee.name if callee else ""
     if name == "builtins.len":
-        return COUNTED
+        return COUNTED if node.args and _takes_memory(facts, node.args[0]) else None
     if name == "builtins.ord":
         return 21
     if name == "builtins.abs" and len(node.args) == 1:

@@ -52,7 +52,7 @@ BLOCKED: dict[str, tuple[str, str]] = {
 }
 """Use → why it blocks, and what to do instead. Other uses do not tell array from list."""
 
-FAILING = frozenset({"index", "store", "remove", "delete"})
+FAILING = frozenset({"index", "store", "remove", "delete", "search"})
 """Uses that can raise an exception whose text names lists."""
 
 TYPECODES: dict[Scalar, str] = {FLOAT: "d", INT: "q"}

@@ -11,6 +11,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite golden expectations")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--update rewrites files: run it in one process (-n 0)")
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
     """`golden(case, section=text, ...)` compares, or rewrites under `--update`."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from ppybuild.diagnostics import CODES, Diagnostic
 from ppybuild.graph.analyse import analyse
 from ppybuild.graph.flow import trace
 from ppybuild.graph.index import index_module
+from ppybuild.graph.load import encoded
 from ppybuild.graph.program import Class, Facts, Function, Module, Program
 from ppybuild.graph.promote import promote_buffers
 
@@ -37,9 +36,7 @@ class ConvertedFile:
     @property
     def data(self) -> bytes:
         """The text in the encoding that its first lines declare."""
-        start = "".join(self.text.splitlines(keepends=True)[:2]).encode("ascii", "replace")
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(start).readline)
-        return self.text.encode(encoding)
+        return encoded(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def find_constants(program: Program) -> Constants:
     aliases: dict[str, dict[str, tuple[str, str]]] = {}
     for module in program.modules.values():
         found[module.name], aliases[module.name] = {}, {}
-        if "globals()" in module.text or "vars()" in module.text:
+        if _binds_unseen(module):
             continue
         _read_module(module, stored, found[module.name], aliases[module.name])
     changed = True
@@ -37,6 +37,16 @@ def find_constants(program: Program) -> Constants:
                     found[module_name][name] = value
                     changed = True
     return found
+
+
+def _binds_unseen(module: Module) -> bool:
+    """Whether the module may bind its names in ways that its statements do not show."""
+    if "globals()" in module.text or "vars()" in module.text:
+        return True
+    return "import *" in module.text and any(
+        isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
+        for statement in statements_of(module.tree.body)
+    )
 
 
 def _read_module(

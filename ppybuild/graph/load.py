@@ -176,6 +176,13 @@ def _read(name: str, path: Path, is_package: bool) -> Module | Diagnostic:
     return Module(name, path, text, tree, is_package)
 
 
+def encoded(text: str) -> bytes:
+    """A source's text as bytes, in the encoding that it declares."""
+    start = "".join(text.splitlines(keepends=True)[:2]).encode("ascii", "replace")
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(start).readline)
+    return text.encode(encoding)
+
+
 def _place(path: Path, error: SyntaxError) -> Location:
     line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
     end_line, end = error.end_lineno or line, error.end_offset or 0

@@ -254,6 +254,7 @@ class _Job:
 
     def bundle(self, program: Program, module: str, emission: Emission) -> None:
         """Compile the emission and put the bundle in its place."""
+        from ppybuild.graph.load import encoded
         from ppybuild.targets.bundle import Contents, write_bundle
         from ppybuild.targets.data import data_files
         from ppybuild.targets.modules import app_path, bindings_by_module, entry_modules
@@ -279,7 +280,7 @@ class _Job:
             requires=requirements(program, module),
             licences=licences(["ppybuild"]),
             data=data_files(self.manifest, self.entry),
-            sources={app_path(one): one.path for one in modules.values()},
+            sources={app_path(one): encoded(one.text) for one in modules.values()},
             extensions=extensions,
             bindings=bindings_by_module(emission.bindings, modules),
         )

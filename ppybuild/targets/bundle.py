@@ -45,8 +45,8 @@ class Contents:
     """Pins of libraries that it cannot start without, by import name."""
     licences: Mapping[str, str]
     """Of what is included, by name and version."""
-    sources: Mapping[str, Path]
-    """The program's files by their path below `app/`."""
+    sources: Mapping[str, bytes]
+    """The program's files, as they were analysed, by their path below `app/`."""
     data: Mapping[str, Path]
     """Data files by their path below `data/`."""
     extensions: Mapping[str, Path]
@@ -70,8 +70,8 @@ def write_bundle(place: Path, contents: Contents) -> None:
 
 
 def _fill(folder: Path, contents: Contents) -> None:
-    for relative, source in contents.sources.items():
-        _copy(source, folder / "app" / relative)
+    for relative, written in contents.sources.items():
+        _write(written, folder / "app" / relative)
     for relative, source in contents.data.items():
         _copy(source, folder / "data" / relative)
     for library in contents.extensions.values():
@@ -111,6 +111,12 @@ def _copy(source: Path, target: Path) -> None:
     """The bytes alone: not the owner, the times, or who may write."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
+    target.chmod(0o644)
+
+
+def _write(text: bytes, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(text)
     target.chmod(0o644)
 
 

@@ -51,7 +51,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert done.stdout == "main: built, build/cpu/main/main\n"
     assert "main: not built yet" in done.stderr
-    assert "compiling loops/main.c" in done.stderr
+    assert "compiling loops/main.py.c" in done.stderr
     assert "remark" in done.stderr.splitlines()[-1]
     return folder
 

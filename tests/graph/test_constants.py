@@ -91,3 +91,9 @@ def test_expressions(tmp_path: Path) -> None:
         if node in facts.types
     }
     assert where == {(4, "N"): 4, (4, "a.N"): 4}
+
+
+def test_a_star_import_may_bind_anything(tmp_path: Path) -> None:
+    (tmp_path / "settings.py").write_text("N = 5\n")
+    (tmp_path / "main.py").write_text("N = 3\nfrom settings import *\nprint(N)\n")
+    assert find_constants(read_sources([tmp_path]))["main"] == {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from tests.golden import Case, Golden, check_case
@@ -12,6 +14,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # As for whatever a shell starts in the background; children would ignore it, too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--update") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update rewrites files: run it in one process (-n 0)")
 

@@ -199,7 +199,10 @@ def test_a_signal_reaches_the_program(lay: Lay) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(signal.SIGINT)
-    _, shown = process.communicate(timeout=20)
+    try:
+        _, shown = process.communicate(timeout=20)
+    finally:
+        process.kill()
     assert process.returncode == -signal.SIGINT
     assert b"KeyboardInterrupt" in shown
     assert b"launch.py" not in shown

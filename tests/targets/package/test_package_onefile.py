@@ -86,7 +86,10 @@ def test_a_signal_reaches_the_program(file_package: Path, tmp_path: Path) -> Non
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(signal.SIGINT)
-    _, shown = process.communicate(timeout=60)
+    try:
+        _, shown = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == -signal.SIGINT
     assert shown.splitlines()[-1] == b"KeyboardInterrupt"
     assert b"onefile" not in shown

@@ -17,6 +17,8 @@ from ppybuild.graph.analyse import analyse
 from ppybuild.graph.load import read_sources
 from tests.golden import Case, cases, read_cases
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LIST = HERE / "cases" / "modules.txt"

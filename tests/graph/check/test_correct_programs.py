@@ -62,10 +62,12 @@ def test_corpus(source: Path, tmp_path: Path, library: Library) -> None:
     ids=lambda path: path.name,
 )
 def test_examples(source: Path, tmp_path: Path, library: Library) -> None:
-    for path in source.rglob("*"):
-        if path.suffix in (".py", ".ppy") and not path.with_suffix(".ppy").exists():
-            shutil.copy(path, tmp_path / path.name)
-    assert findings(tmp_path, library) == []
+    typed = shutil.copytree(
+        source, tmp_path / source.name, ignore=shutil.ignore_patterns("untyped", "__pycache__")
+    )
+    assert findings(typed, library) == []
+    if (source / "untyped").is_dir():
+        assert findings(source / "untyped", library) == []
 
 
 @pytest.mark.parametrize("name", MODULES.split())

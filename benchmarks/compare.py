@@ -133,12 +133,12 @@ def compare_calls() -> tuple[list[Comparison], list[Goal]]:
 def compare_starts() -> tuple[list[Comparison], list[Goal]]:
     project = copied(PROGRAMS / "start")
     ppybuild(project, "build")
-    bundle = project / "build" / "cpu" / "start" / "start"
+    bundle = [PYTHON, project / "build" / "cpu" / "start" / "ppy" / "launch.py"]
     python = [PYTHON, project / "start.ppy"]
     times: dict[str, list[float]] = {"CPython": [], "ppybuild": []}
     for _ in range(PROCESSES):
         times["CPython"].append(wall_time(lambda: run_program(python)))
-        times["ppybuild"].append(wall_time(lambda: run_program([bundle])))
+        times["ppybuild"].append(wall_time(lambda: run_program(bundle)))
     figures = {name: Figure(tuple(samples)) for name, samples in times.items()}
     extra = figures["ppybuild"].mean - figures["CPython"].mean
     row = Comparison("start of a bundle that imports torch", "s", figures)

@@ -11,6 +11,7 @@ from ppybuild.graph.check.place import Place, is_caught
 from ppybuild.graph.check.tensors import report_problem, trusts_tensors
 from ppybuild.graph.lattice import base_scalar, members_of, show
 from ppybuild.graph.library import Argument
+from ppybuild.graph.symbols import SYMBOLS, UNARY
 from ppybuild.graph.types import (
     NONE,
     STR,
@@ -24,22 +25,6 @@ from ppybuild.graph.types import (
     Type,
 )
 
-SYMBOLS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-}
-UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 PLAIN = (Scalar, Literal, Tuple, Array, Tensor, Collection, Dictionary)
 
 
@@ -93,9 +78,9 @@ def check_operands(
 
 def check_unary(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
     assert isinstance(node, ast.UnaryOp)
-    symbol = UNARY.get(type(node.op))
+    symbol = UNARY[type(node.op)]
     operand = context.type(node.operand)
-    if symbol is None or not is_plain(operand) or is_caught(place, "TypeError"):
+    if symbol == "not" or not is_plain(operand) or is_caught(place, "TypeError"):
         return
     refused = context.library.unary(symbol, Argument(operand)) is None
     if refused and not place.conditional and context.sure(place, node.operand):

@@ -6,40 +6,14 @@ import ast
 
 from ppybuild.graph.infer.calls import call_method
 from ppybuild.graph.infer.containers import join_lists
-from ppybuild.graph.infer.operators import (
-    COMPARISONS,
-    SYMBOLS,
-    UNARY,
-    infer_numbers,
-    infer_tuples,
-    infer_unary,
-)
+from ppybuild.graph.infer.operators import infer_numbers, infer_tuples, infer_unary
 from ppybuild.graph.infer.values import argument, known_number, sizes_of
 from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import base_scalar, join_all, members_of
+from ppybuild.graph.symbols import COMPARISONS, EQUALITY, METHODS, SYMBOLS, UNARY
 from ppybuild.graph.types import BOOL, NEVER, NONE, UNKNOWN, Instance, Type, Unknown
 
-SPECIAL = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "@": "matmul",
-    "<<": "lshift",
-    ">>": "rshift",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-}
+SPECIAL = METHODS | EQUALITY
 REFLECTED = {"<": "gt", "<=": "ge", ">": "lt", ">=": "le", "==": "eq", "!=": "ne"}
 
 

@@ -2,41 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-
 from ppybuild.graph.lattice import base_scalar, join
 from ppybuild.graph.types import BOOL, COMPLEX, FLOAT, INT, STR, Collection, Tuple, Type
-
-SYMBOLS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-}
-COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.In: "in",
-}
-UNARY: dict[type[ast.unaryop], str] = {
-    ast.USub: "-",
-    ast.UAdd: "+",
-    ast.Invert: "~",
-    ast.Not: "not",
-}
 
 _RANK = {BOOL: 0, INT: 1, FLOAT: 2, COMPLEX: 3}
 _ARITHMETIC = frozenset(["+", "-", "*", "//", "%"])

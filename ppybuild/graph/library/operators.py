@@ -11,6 +11,7 @@ from ppybuild.graph.library.tensor_dtypes import scalar_category
 from ppybuild.graph.library.tensor_rules import OPERATORS, Call
 from ppybuild.graph.library.tensor_shapes import Mismatch
 from ppybuild.graph.library.values import Argument
+from ppybuild.graph.symbols import METHODS, REFLECTED
 from ppybuild.graph.types import (
     BOOL,
     BYTES,
@@ -36,26 +37,6 @@ from ppybuild.graph.types import (
     Unknown,
 )
 
-NAMES = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "@": "matmul",
-    "<<": "lshift",
-    ">>": "rshift",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-}
-REFLECTED = {"<": "gt", "<=": "ge", ">": "lt", ">=": "le"}
 RANK = {BOOL: 0, INT: 1, FLOAT: 2, COMPLEX: 3}
 CLOSED = (Scalar, Tuple, Array, Module)
 """Types whose values have exactly the class that the type says, or one that adds nothing."""
@@ -168,7 +149,7 @@ def repeat_tuple(sequence: Tuple, times: Argument) -> Type:
 
 def by_method(stubs: Stubs, symbol: str, left: Type, right: Type) -> Type | None:
     """Ask the classes: `__add__` of the left operand, then `__radd__` of the right."""
-    name = NAMES.get(symbol)
+    name = METHODS.get(symbol)
     if name is None:
         return UNKNOWN
     attempts = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import metadata
 
 from ppybuild.graph.imports import absolute_name
@@ -87,9 +88,25 @@ def _is_quiet(statement: ast.stmt) -> bool:
 
 def _pin(module: str) -> str | None:
     """The distribution that gives an importable top-level name, with its version here."""
-    for distribution in metadata.packages_distributions().get(module, ()):
+    names = [module] if _gives_itself(module) else _distributions().get(module, ())
+    for distribution in names:
         return f"{distribution}=={metadata.version(distribution)}"
     return None
+
+
+def _gives_itself(module: str) -> bool:
+    """Whether the distribution of the same name says that it has the module: far quicker
+    to read than what every installed distribution holds."""
+    try:
+        said = metadata.distribution(module).read_text("top_level.txt")
+    except metadata.PackageNotFoundError:
+        return False
+    return module in (said or "").split()
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 def licences(distributions: Iterable[str]) -> dict[str, str]:

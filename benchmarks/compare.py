@@ -263,7 +263,10 @@ def write(text: str) -> None:
     page = ROOT / "docs" / "benchmarks.md"
     page.write_text(
         "# Benchmarks\n\nWritten by `make benchmark` (`benchmarks/compare.py --write`); "
-        f"every figure was measured in one run.\n\n{machine()}.\n\n{text}"
+        "every figure was measured in one run, the best of several in each of "
+        f"{PROCESSES} processes. A column whose program answers otherwise is left out: so "
+        "far `torch.compile` of a whole training step with its update.\n\n"
+        f"{machine()}.\n\n{text}"
     )
     readme = ROOT / "README.md"
     before, rest = readme.read_text().split(MARKERS[0])

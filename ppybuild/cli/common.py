@@ -123,8 +123,7 @@ def counted(count: int, noun: str) -> str:
 
 def lies_in(remark: Diagnostic, function: Function, program: Program) -> bool:
     """Whether a remark is about a function of the program, its decorators included."""
-    where, node = remark.location, function.node
-    if where is None or where.path != program.modules[function.module].path:
-        return False
-    first = min([node.lineno, *(found.lineno for found in node.decorator_list)])
-    return first <= where.line <= (node.end_lineno or node.lineno)
+    from ppybuild.graph.locations import covers, function_span
+
+    span = function_span(program.modules[function.module], function.node)
+    return covers(span, remark.location)

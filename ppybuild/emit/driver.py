@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal, TypeVar
 
@@ -21,11 +20,12 @@ from ppybuild.emit.tensors.forward import FusedForward, plan_forward
 from ppybuild.emit.tensors.fused import NotFusible
 from ppybuild.emit.tensors.regions import RegionEmission, emit_regions
 from ppybuild.emit.tensors.step import FusedStep, plan_step
-from ppybuild.graph.locations import locate
-from ppybuild.graph.program import Facts, Module
+from ppybuild.graph.locations import covers, function_span, locate, source_path
+from ppybuild.graph.program import Facts
 from ppybuild.graph.regions import Region, discover, discover_steps
 from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.schemas import installed_schemas
+from ppybuild.places import by_place
 
 LOOPS = "loops"
 
@@ -54,7 +54,7 @@ def emit(
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
     remarks = _one_each(facts, names, bindings, (*refused, *stayed))
-    return Emission(extensions, bindings, tuple(sorted((*remarks, *told), key=_place)))
+    return Emission(extensions, bindings, tuple(sorted((*remarks, *told), key=by_place)))
 
 
 def emit_tensors(
@@ -158,7 +158,7 @@ def plan_forwards(
 def plan_steps(
     facts: Facts, modules: frozenset[str], numerics: Numerics
 ) -> tuple[tuple[FusedStep, ...], tuple[Diagnostic, ...]]:
-    """Training steps in fused form, and a remark for each that stays in Python."""
+    """Training steps of these modules in fused form, and why others stay in Python."""
     found = discover_steps(facts)
     planned: list[FusedStep] = []
     remarks: list[Diagnostic] = []
@@ -172,6 +172,8 @@ def plan_steps(
         remarks.append(Diagnostic("R3004", f"`{simple}` stays in Python: {reason}", place))
 
     for region in found.steps:
+        if facts.program.functions[region.function].module not in modules:
+            continue
         if numerics == "exact":
             stays(region.function, "a training step is native in fused numerics only", None)
             continue
@@ -194,31 +196,19 @@ def _one_each(
     spans = sorted(((_whole(facts, name), name) for name in names), key=_start)
     told = set(native)
     for remark in remarks:
-        inside = [name for span, name in spans if _covers(span, remark.location)]
+        inside = [name for span, name in spans if covers(span, remark.location)]
         if inside and inside[-1] not in told:
             told.add(inside[-1])
             yield remark
 
 
 def _whole(facts: Facts, name: str) -> Location:
-    """The span of a function, its decorators included."""
     function = facts.program.functions[name]
-    span = locate(facts.program.modules[function.module], function.node)
-    first = min([span.line, *(found.lineno for found in function.node.decorator_list)])
-    return replace(span, line=first)
+    return function_span(facts.program.modules[function.module], function.node)
 
 
 def _start(found: tuple[Location, str]) -> tuple[int, int]:
     return (found[0].line, found[0].column)
-
-
-def _covers(span: Location, place: Location | None) -> bool:
-    return (
-        place is not None
-        and span.path == place.path
-        and span.line <= place.line
-        and place.end_line <= span.end_line
-    )
 
 
 def emit_loops(
@@ -244,15 +234,3 @@ def emit_loops(
     listing = emit_extension(LOOPS, sorted(by_module))
     sources.append(SourceFile(PurePosixPath("extension.c"), listing))
     return (Extension(LOOPS, tuple(sources), uses_torch=False, fp=fp),)
-
-
-def source_path(module: Module) -> str:
-    """A module's path as comments name it: below its source root, the same everywhere."""
-    inner = "/__init__" if module.is_package else ""
-    return module.name.replace(".", "/") + inner + module.path.suffix
-
-
-def _place(found: Diagnostic) -> tuple[str, int, int]:
-    if found.location is None:
-        return ("", 0, 0)
-    return (str(found.location.path), found.location.line, found.location.column)

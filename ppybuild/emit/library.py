@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from ppybuild.emit.boundary.runtime import runtime_sources
-from ppybuild.emit.driver import source_path
 from ppybuild.emit.emission import Extension, SourceFile
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.c_expr import C_ELEMENTS, C_TYPES
@@ -25,6 +24,7 @@ from ppybuild.emit.loops.printer import print_source
 from ppybuild.emit.loops.verify import flat_parameters, flat_result
 from ppybuild.emit.names import kernel_name
 from ppybuild.graph import types
+from ppybuild.graph.locations import source_path
 from ppybuild.graph.program import Facts
 
 _MARK = types.Function("ppy.export")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from ppybuild.diagnostics import Location
-from ppybuild.graph.program import Module
+from ppybuild.graph.program import FunctionNode, Module
 
 
 def locate(module: Module, node: ast.AST) -> Location:
@@ -24,6 +25,29 @@ def locate(module: Module, node: ast.AST) -> Location:
         end_line,
         _character(lines, end_line, getattr(node, "end_col_offset", None) or 0) + 1,
     )
+
+
+def function_span(module: Module, node: FunctionNode) -> Location:
+    """The span of a function, its decorators included."""
+    span = locate(module, node)
+    first = min([span.line, *(found.lineno for found in node.decorator_list)])
+    return replace(span, line=first)
+
+
+def covers(span: Location, place: Location | None) -> bool:
+    """Whether a place lies in the lines of a span."""
+    return (
+        place is not None
+        and span.path == place.path
+        and span.line <= place.line
+        and place.end_line <= span.end_line
+    )
+
+
+def source_path(module: Module) -> str:
+    """A module's path below its source root, the same on every machine."""
+    inner = "/__init__" if module.is_package else ""
+    return module.name.replace(".", "/") + inner + module.path.suffix
 
 
 def locate_point(path: Path, line: int, column: int) -> Location:

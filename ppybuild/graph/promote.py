@@ -34,6 +34,7 @@ from ppybuild.graph.types import (
     Tuple,
     Type,
 )
+from ppybuild.places import by_place
 
 BLOCKED: dict[str, tuple[str, str]] = {
     "tuple": ("a tuple comes here too", "pass a list, or leave it"),
@@ -114,7 +115,7 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
             if isinstance(made.node, ast.expr):
                 producers[made.node] = typecode
         remarks.append(_promoted(facts, group, typecode))
-    remarks.sort(key=_place)
+    remarks.sort(key=by_place)
     return Promotion(slots, producers, tuple(remarks))
 
 
@@ -288,8 +289,3 @@ def _promoted(facts: Facts, group: _Group, typecode: str) -> Diagnostic:
     uses = ", ".join(done) or "nothing else"
     message = f"`{group.name}` becomes a buffer of {word}: an array does the same for {uses}"
     return Diagnostic("R3002", message, locate(module, made.node))
-
-
-def _place(found: Diagnostic) -> tuple[str, int, int]:
-    assert found.location is not None
-    return (str(found.location.path), found.location.line, found.location.column)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+from ppybuild.graph.locations import function_span, source_path
 from ppybuild.graph.program import Callee, Facts
 from ppybuild.graph.regions.records import Held, Reached
 from ppybuild.graph.regions.trace import Body, Trace, bind
@@ -250,10 +251,8 @@ def reached(facts: Facts, trace: Trace) -> tuple[Reached, ...]:
     for path, name in trace.functions.items():
         function = facts.program.functions[name]
         module = facts.program.modules[function.module]
-        inner = "/__init__" if module.is_package else ""
-        file = module.name.replace(".", "/") + inner + module.path.suffix
-        lines = [function.node.lineno, *(d.lineno for d in function.node.decorator_list)]
-        found.append(Reached(path, name, file, min(lines)))
+        first = function_span(module, function.node).line
+        found.append(Reached(path, name, source_path(module), first))
     return tuple(found)
 
 

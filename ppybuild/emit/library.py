@@ -19,8 +19,8 @@ from ppybuild.emit.loops.c_expr import C_ELEMENTS, C_TYPES
 from ppybuild.emit.loops.c_names import c_names
 from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
-from ppybuild.emit.loops.passes.tree import statements
 from ppybuild.emit.loops.printer import print_source
+from ppybuild.emit.loops.tree import statements
 from ppybuild.emit.loops.verify import flat_parameters, flat_result
 from ppybuild.emit.names import kernel_name
 from ppybuild.graph import types

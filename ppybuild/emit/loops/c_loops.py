@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes.tree import assigned
 from ppybuild.emit.loops.polling import block_turns, turn_weight
+from ppybuild.emit.loops.tree import assigned
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ A run has a budget of turns (`ppy_run.ticks`); a kernel looks at signals when it
 from __future__ import annotations
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes.tree import blocks
+from ppybuild.emit.loops.tree import blocks
 
 WHILE_TURNS = 64  # turns of a simple `while` between two charges; a power of two
 _SMALL_TURNS = 1024

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes.tree import (
+from ppybuild.emit.loops.tree import (
     blocks,
     own_expressions,
     own_targets,

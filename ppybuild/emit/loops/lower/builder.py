@@ -20,7 +20,7 @@ from ppybuild.emit.loops.lower.values import (
     rebuild,
 )
 from ppybuild.emit.loops.ops import CHECKED, OPS
-from ppybuild.emit.loops.passes.tree import statements
+from ppybuild.emit.loops.tree import statements
 from ppybuild.emit.relied import Path, Relied
 from ppybuild.graph.program import Facts
 

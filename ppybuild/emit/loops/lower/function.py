@@ -13,7 +13,7 @@ from ppybuild.emit.loops.lower.signatures import NativeSignature
 from ppybuild.emit.loops.lower.statements import lower_block, note_result
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import Binding, BufferRef, Value
-from ppybuild.emit.loops.passes.tree import expressions, own_targets, rename, statements
+from ppybuild.emit.loops.tree import expressions, own_targets, rename, statements
 from ppybuild.emit.loops.verify import scalars
 from ppybuild.emit.relied import Relied, ReliedConstant
 from ppybuild.graph import types

@@ -12,7 +12,7 @@ from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.function import lower_function
 from ppybuild.emit.loops.lower.signatures import NativeSignature, lower_signature
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.passes.tree import statements
+from ppybuild.emit.loops.tree import statements
 from ppybuild.graph import types
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import tree
+from ppybuild.emit.loops import ir, tree
 
 # In loops nested deeper, what is read anywhere counts as read everywhere: bounds the work.
 DEEPEST = 4

@@ -31,8 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import tree
+from ppybuild.emit.loops import ir, tree
 from ppybuild.emit.loops.verify import scalars
 
 ROWS = 4

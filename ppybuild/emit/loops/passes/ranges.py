@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import linear, rules, tree
+from ppybuild.emit.loops import ir, tree
+from ppybuild.emit.loops.passes import linear, rules
 from ppybuild.emit.loops.passes.known import (
     ANY_INT,
     GREATEST,

@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import tree
+from ppybuild.emit.loops import ir, tree
 from ppybuild.emit.loops.verify import scalars
 
 Key = tuple[str, tuple[ir.Expr, ...]]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import linear, signs, tree
+from ppybuild.emit.loops import ir, tree
+from ppybuild.emit.loops.passes import linear, signs
 from ppybuild.emit.loops.passes.known import GREATEST, LEAST, ONE, State, Value
 from ppybuild.emit.loops.passes.linear import Interval, Polynomial
 from ppybuild.emit.loops.passes.signs import Sign

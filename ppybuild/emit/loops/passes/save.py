@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from ppybuild.emit.loops import tree
 from ppybuild.emit.loops.ir import (
     Block,
     BufferParameter,
@@ -46,7 +47,6 @@ from ppybuild.emit.loops.ir import (
     Type,
     Versioned,
 )
-from ppybuild.emit.loops.passes import tree
 from ppybuild.emit.loops.verify import flat_parameters
 
 

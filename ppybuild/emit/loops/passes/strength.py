@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import tree
+from ppybuild.emit.loops import ir, tree
 from ppybuild.emit.loops.passes.known import ONE, Atoms, Prover, State
 from ppybuild.emit.loops.passes.linear import Polynomial, TooLarge
 from ppybuild.emit.loops.passes.ranges import Interpreter, Loop, Reached

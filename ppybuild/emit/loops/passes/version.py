@@ -32,8 +32,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.passes import linear, tree
+from ppybuild.emit.loops import ir, tree
+from ppybuild.emit.loops.passes import linear
 from ppybuild.emit.loops.passes.known import GREATEST, LEAST, ONE, Atoms, Prover, State
 from ppybuild.emit.loops.passes.linear import Interval, Monomial, Polynomial, TooLarge
 from ppybuild.emit.loops.passes.ranges import Interpreter, Loop, Reached

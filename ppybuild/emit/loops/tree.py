@@ -1,4 +1,4 @@
-"""Walking and rebuilding the loop IR: what every pass needs, and nothing that decides."""
+"""Walking and rebuilding the loop IR: what every part needs, and nothing that decides."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+import math
+from collections import ChainMap, Counter
 from collections.abc import Mapping
 
 from ppybuild.graph.imports import absolute_name
@@ -16,17 +17,23 @@ Constants = dict[str, dict[str, Constant]]
 
 MAX_BITS = 4096
 
+LIBRARY: Mapping[str, Mapping[str, Constant]] = {
+    "math": {name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")},
+}
+"""Constants of the standard library, by module, then name."""
+
 
 def find_constants(program: Program) -> Constants:
     """The constants of every module, with those that an import brings from another."""
     stored = _stored_attributes(program)
     found: Constants = {}
     aliases: dict[str, dict[str, tuple[str, str]]] = {}
+    library = {name: each for name, each in LIBRARY.items() if name not in program.modules}
     for module in program.modules.values():
         found[module.name], aliases[module.name] = {}, {}
         if _binds_unseen(module):
             continue
-        _read_module(module, stored, found[module.name], aliases[module.name])
+        _read_module(module, stored, library, found[module.name], aliases[module.name])
     changed = True
     while changed:
         changed = False
@@ -52,10 +59,13 @@ def _binds_unseen(module: Module) -> bool:
 def _read_module(
     module: Module,
     stored: frozenset[str],
+    library: Mapping[str, Mapping[str, Constant]],
     constants: dict[str, Constant],
     aliases: dict[str, tuple[str, str]],
 ) -> None:
     counts = _bindings(module)
+    imported: dict[str, Constant] = {}  # by dotted name
+    known = ChainMap(constants, imported)
     for statement in module.tree.body:
         match statement:
             case (
@@ -63,14 +73,25 @@ def _read_module(
                 | ast.AnnAssign(target=ast.Name(id=name))
             ):
                 if counts[name] == 1 and name not in stored and statement.value is not None:
-                    value = fold(statement.value, constants)
+                    value = fold(statement.value, known)
                     if value is not None:
                         constants[name] = value
+            case ast.Import():
+                for alias in statement.names:
+                    name = alias.asname or alias.name
+                    if counts[name] == 1:
+                        values = library.get(alias.name, {}).items()
+                        imported |= {f"{name}.{each}": value for each, value in values}
             case ast.ImportFrom():
                 for alias in statement.names:
                     name = alias.asname or alias.name
-                    if counts[name] == 1 and name not in stored:
-                        aliases[name] = (absolute_name(module, statement), alias.name)
+                    source = absolute_name(module, statement)
+                    if counts[name] != 1 or name in stored:
+                        continue
+                    if alias.name in library.get(source, {}):
+                        constants[name] = library[source][alias.name]
+                    else:
+                        aliases[name] = (source, alias.name)
 
 
 def _bindings(module: Module) -> Counter[str]:
@@ -177,6 +198,8 @@ def fold(node: ast.expr, names: Mapping[str, Constant]) -> Constant | None:
             return value
         case ast.Name():
             return names.get(node.id)
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return names.get(f"{owner}.{name}")
         case ast.UnaryOp(op=ast.USub()):
             operand = fold(node.operand, names)
             return -operand if isinstance(operand, int | float) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,35 @@ def test_a_star_import_may_bind_anything(tmp_path: Path) -> None:
     (tmp_path / "settings.py").write_text("N = 5\n")
     (tmp_path / "main.py").write_text("N = 3\nfrom settings import *\nprint(N)\n")
     assert find_constants(read_sources([tmp_path]))["main"] == {}
+
+
+def test_constants_of_math(tmp_path: Path) -> None:
+    text = (
+        "import math\nimport math as m\nfrom math import pi, inf as most, sqrt\n"
+        "TWO = 2 * math.pi\nHALF = m.tau / 4\nTHREE = pi * 3\n"
+    )
+    assert constants(tmp_path, m=text)["m"] == {
+        "pi": math.pi,
+        "most": math.inf,
+        "TWO": 2 * math.pi,
+        "HALF": math.tau / 4,
+        "THREE": math.pi * 3,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from math import pi\npi = 3\n",
+        "import math\nmath = f()\nN = math.pi\n",
+        "import torch as math\nN = math.pi\n",
+        "from math import pi\ndef f(x):\n    x.pi = 3\n",
+    ],
+)
+def test_what_stops_them(tmp_path: Path, text: str) -> None:
+    assert constants(tmp_path, m=text)["m"] == {}
+
+
+def test_a_module_of_the_project_called_math(tmp_path: Path) -> None:
+    found = constants(tmp_path, math="pi = 3\n", m="from math import pi\n")
+    assert found["m"] == {"pi": 3}

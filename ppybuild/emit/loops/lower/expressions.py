@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, at, op, require_scalar
 from ppybuild.emit.loops.lower.calls import apply_call, require_callee
-from ppybuild.emit.loops.lower.library import MATH_CONSTANTS
 from ppybuild.emit.loops.lower.operators import (
     check_comparison,
     constant,
@@ -30,6 +29,7 @@ from ppybuild.emit.loops.lower.values import (
 )
 from ppybuild.emit.relied import ReliedConstant
 from ppybuild.graph import types
+from ppybuild.graph.constants import LIBRARY
 
 _UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
     ast.List: ("a list", "fill a buffer that is passed in"),
@@ -198,8 +198,8 @@ def _name(builder: Builder, node: ast.Name) -> Value:
 
 def _attribute(builder: Builder, node: ast.Attribute) -> ir.Expr:
     module = builder.facts.types.get(node.value)
-    if module == types.Module("math") and node.attr in MATH_CONSTANTS:
-        return _module_constant(builder, node, MATH_CONSTANTS[node.attr])
+    if module == types.Module("math") and node.attr in LIBRARY["math"]:
+        return _module_constant(builder, node, LIBRARY["math"][node.attr])
     raise Stay(node, f"attribute `{node.attr}`", "read it before the loop and pass it in")
 
 

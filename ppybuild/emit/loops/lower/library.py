@@ -18,14 +18,6 @@ from ppybuild.emit.loops.lower.operators import lower_binary, to_bool, to_float,
 from ppybuild.emit.loops.lower.values import Value, describe_type
 from ppybuild.emit.loops.ops import CHECKED, OPS
 
-MATH_CONSTANTS = {
-    "pi": math.pi,
-    "e": math.e,
-    "tau": math.tau,
-    "inf": math.inf,
-    "nan": math.nan,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Call:

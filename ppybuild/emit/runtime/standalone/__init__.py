@@ -1,0 +1,1 @@
+"""The C runtime of executables without Python: text, formats, streams, failures."""

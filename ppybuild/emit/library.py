@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from ppybuild.emit.boundary.runtime import runtime_sources
+from ppybuild.emit.boundary.runtime import KERNELS, runtime_sources
 from ppybuild.emit.emission import Extension, SourceFile
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.c_expr import C_ELEMENTS, C_TYPES
 from ppybuild.emit.loops.c_names import c_names
 from ppybuild.emit.loops.lower import lower
+from ppybuild.emit.loops.ops import CHECKED
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_source
 from ppybuild.emit.loops.tree import statements
@@ -87,8 +88,11 @@ def emit_library(
     if missing:
         said = {found.message: found.help for found in remarks}
         return {name: _reason(name, said) for name in missing}
+    asking = {name: _asked(name, lowered) for name in exports}
+    if any(asking.values()):
+        return {name: f"{what} is CPython's own" for name, what in asking.items() if what}
     functions = optimise({name: lowered[name] for name in _with_callees(exports, lowered)})
-    sources = list(runtime_sources(("ppy_kernel.h",)))
+    sources = list(runtime_sources(KERNELS))
     by_module: dict[str, list[str]] = {}
     for name in functions:
         by_module.setdefault(facts.program.functions[name].module, []).append(name)
@@ -116,6 +120,15 @@ def _reason(name: str, said: Mapping[str, str]) -> str:
         if message.startswith(start):
             return message.removeprefix(start) + (f"; {advice}" if advice else "")
     return "it is over tensors, which are torch's"
+
+
+def _asked(name: str, lowered: Mapping[str, ir.Function]) -> str:
+    """A function that only CPython computes, and that this one or one below it calls."""
+    for each in _with_callees([name], lowered):
+        for statement in statements(lowered[each].body):
+            if isinstance(statement, ir.Checked) and CHECKED[statement.op].asks:
+                return f"`{statement.op.partition('.')[0]}` (line {statement.location.line})"
+    return ""
 
 
 def _with_callees(exports: Sequence[str], lowered: Mapping[str, ir.Function]) -> list[str]:
@@ -263,7 +276,7 @@ def _definition(one: _Exported) -> str:
         '__attribute__((visibility("default")))',
         f"{one.prototype()} {{",
         *(f"    if ({test}) return {upper}_INVALID;" for test in _invalid(one)),
-        "    ppy_run run = {NULL, DEPTH, PPY_TICKS, NULL};",
+        "    ppy_run run = {NULL, DEPTH, PPY_TICKS, NULL, NULL};",
     ]
     arguments = ["&run"]
     stored = []

@@ -8,11 +8,13 @@ from pathlib import PurePosixPath
 from ppybuild.emit.emission import SourceFile
 
 BOUNDARY = ("ppy_boundary.h", "ppy_boundary.c", "ppy_relies.c")
-LOOPS = ("ppy_kernel.h", "ppy_wrap.h", "ppy_wrap.c", *BOUNDARY)
+KERNELS = ("ppy_kernel.h", "ppy_int.h", "ppy_float.h", "ppy_math.h")
+LOOPS = (*KERNELS, "ppy_wrap.h", "ppy_wrap.c", *BOUNDARY)
 
 
 def runtime_sources(names: tuple[str, ...] = LOOPS) -> tuple[SourceFile, ...]:
-    """These files of `emit/runtime/`: `LOOPS` for kernels, `BOUNDARY` where there are none."""
+    """These files of `emit/runtime/`: `LOOPS` for kernels and their wrappers, `KERNELS`
+    for kernels alone, `BOUNDARY` where there are none."""
     folder = files("ppybuild.emit") / "runtime"
     return tuple(
         SourceFile(PurePosixPath(name), (folder / name).read_text("utf-8")) for name in names

@@ -66,6 +66,8 @@ def _print(expr: ir.Expr, names: Names) -> tuple[str, int]:
             buffers = (names.variables[first], names.variables[second])
             spans = ", ".join(f"{name}.data, PPY_BYTES({name})" for name in buffers)
             return f"ppy_disjoint({spans})", _PRIMARY
+        case ir.Elements(buffer, _):
+            return names.variables[buffer], _PRIMARY
         case _:
             assert_never(expr)
 

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
+from ppybuild.emit.relied import ReliedLibrary
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
     height: int
-    """Frames below this function's own, on the longest way that closes no cycle."""
+    """Calls below this function's own, on the longest way that closes no cycle."""
     recursive: bool
     """Whether the function may call itself, directly or not."""
     counted: bool
@@ -37,10 +38,23 @@ def plan_depths(functions: Mapping[str, ir.Function], names: Iterable[str]) -> d
         members = frozenset(component)
         recursive = len(component) > 1 or component[0] in edges[component[0]]
         outside = {to for each in component for to in edges[each]} - members
-        height = max((depths[to].height + 1 for to in outside), default=0)
+        own = any(map(_calls_library, (functions[each] for each in component)))
+        height = max((depths[to].height + 1 for to in outside), default=int(own))
         counted = recursive or any(depths[to].counted for to in outside)
         depths |= dict.fromkeys(component, Depth(height, recursive, counted))
     return depths
+
+
+_CLASSES = frozenset(("bool", "enumerate", "float", "int", "range", "reversed", "zip"))
+
+
+def _calls_library(function: ir.Function) -> bool:
+    """Whether it calls a built-in function, which CPython counts against the limit too; a
+    class it does not."""
+    return any(
+        isinstance(each, ReliedLibrary) and each.name.removeprefix("builtins.") not in _CLASSES
+        for each in function.relies
+    )
 
 
 def callees(block: ir.Block) -> Iterator[str]:

@@ -40,6 +40,8 @@ def dump_expr(expr: ir.Expr) -> str:
             return f"len({buffer})"
         case ir.Disjoint(first, second, _):
             return f"disjoint({first}, {second})"
+        case ir.Elements(buffer, _):
+            return f"{buffer}[:]"
         case _:
             assert_never(expr)
 

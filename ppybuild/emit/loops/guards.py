@@ -84,6 +84,8 @@ def _in_python(expression: ir.Expr) -> str:
             return f"{expression.buffer}[{_in_python(expression.index)}]"
         case ir.Disjoint():
             return f"{expression.first} and {expression.second} share no memory"
+        case ir.Elements():
+            return expression.buffer
         case ir.Select():
             parts = map(_in_python, (expression.then, expression.condition, expression.orelse))
             return "({} if {} else {})".format(*parts)

@@ -120,7 +120,16 @@ class Disjoint:
     type: Type = Type.BOOL
 
 
-Expr = Const | Var | Op | Select | Load | Length | Disjoint
+@final
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """All elements of a buffer as floats: an operand of checked operators that take them."""
+
+    buffer: str
+    type: Type = Type.F64
+
+
+Expr = Const | Var | Op | Select | Load | Length | Disjoint | Elements
 
 
 # Statements

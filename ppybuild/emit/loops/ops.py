@@ -6,14 +6,14 @@ operator whose row is also in `CHECKED` is only defined where the checked one su
 
 Names are `operation.type`, or the plain name where one type makes sense. C spellings are a
 symbol (infix for two arguments, prefix for one) or the name of a function, of
-`ppy_kernel.h` where it begins with `ppy_`.
+`ppy_kernel.h` and its parts where it begins with `ppy_`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppybuild.emit.loops.ir import Type
+from ppybuild.emit.loops.ir import Element, Type
 
 I64, F64, BOOL = Type.I64, Type.F64, Type.BOOL
 
@@ -30,12 +30,18 @@ class Operator:
 @dataclass(frozen=True, slots=True)
 class CheckedOperator:
     """A fallible operator; `c` is a function that returns whether it succeeded, and stores
-    the result through a pointer that comes last. `total` is a name of `OPS`."""
+    the result through a pointer that comes last."""
 
-    args: tuple[Type, ...]
+    args: tuple[Type | Element, ...]
+    """An element: all elements of a buffer of such."""
     result: Type
     c: str
-    total: str
+    total: str = ""
+    """A name of `OPS`; empty where no pass can tell that it does not fail."""
+    many: bool = False
+    """Takes any number of floats, at least one; in C they are one `ppy_f64`."""
+    asks: bool = False
+    """CPython's own function answers; in C the run comes first."""
 
 
 _INTEGER = {
@@ -187,7 +193,25 @@ def _checked(name: str, c: str) -> CheckedOperator:
     return CheckedOperator(total.args, total.result, c, name)
 
 
+# By algorithms of CPython's own: libm would not give the same bits.
+_ASKED = {
+    "gamma": CheckedOperator((F64,), F64, "ppy_checked_gamma", asks=True),
+    "lgamma": CheckedOperator((F64,), F64, "ppy_checked_lgamma", asks=True),
+    "hypot": CheckedOperator((F64,), F64, "ppy_checked_hypot", many=True, asks=True),
+    "dist": CheckedOperator((F64,), F64, "ppy_checked_dist", many=True, asks=True),
+    "round.digits": CheckedOperator((F64, I64), F64, "ppy_checked_round_digits", asks=True),
+}
+
+_SUMS = {"fsum": CheckedOperator((F64,), F64, "ppy_checked_fsum_f64", many=True)} | {
+    f"fsum.{element.value}": CheckedOperator(
+        (element,), F64, f"ppy_checked_fsum_{element.value}"
+    )
+    for element in Element
+}
+
 CHECKED: dict[str, CheckedOperator] = {
+    **_ASKED,
+    **_SUMS,
     # Beyond 64 bits.
     "add.i64": _checked("add.i64", "ppy_checked_add_i64"),
     "sub.i64": _checked("sub.i64", "ppy_checked_sub_i64"),

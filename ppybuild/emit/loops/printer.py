@@ -250,9 +250,14 @@ class _Kernel:
 
     def checked(self, checked: ir.Checked) -> None:
         self.declare(checked, checked.target)
+        row = CHECKED[checked.op]
         args = [self.expr(arg) for arg in checked.args]
+        if row.many:
+            args = [f"(ppy_f64){{(double[]){{{', '.join(args)}}}, {len(args)}}}"]
+        if row.asks:
+            args.insert(0, "run")
         args.append(f"&{self.names.variables[checked.target]}")
-        call = f"{CHECKED[checked.op].c}({', '.join(args)})"
+        call = f"{row.c}({', '.join(args)})"
         self.line(f"PPY_GUARD({call}); /* {self.at(checked.location)}: {checked.op} */")
 
     def call(self, call: ir.Call) -> None:

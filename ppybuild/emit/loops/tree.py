@@ -14,6 +14,7 @@ from ppybuild.emit.loops.ir import (
     Const,
     Continue,
     Disjoint,
+    Elements,
     Expr,
     For,
     Function,
@@ -44,7 +45,7 @@ def operands(expression: Expr) -> tuple[Expr, ...]:
             return (condition, then, orelse)
         case Load(index=index):
             return (index,)
-        case Const() | Var() | Length() | Disjoint():
+        case Const() | Var() | Length() | Disjoint() | Elements():
             return ()
 
 
@@ -65,7 +66,7 @@ def rewrite(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
             )
         case Load(index=index):
             return change(replace(expression, index=rewrite(index, change)))
-        case Const() | Var() | Length() | Disjoint():
+        case Const() | Var() | Length() | Disjoint() | Elements():
             return change(expression)
 
 
@@ -84,6 +85,13 @@ def variables(expression: Expr) -> frozenset[str]:
     if isinstance(expression, Var):
         return frozenset((expression.name,))
     return frozenset(part.name for part in parts(expression) if isinstance(part, Var))
+
+
+def loaded(expression: Expr) -> frozenset[str]:
+    """The buffers whose elements an expression reads."""
+    return frozenset(
+        part.buffer for part in parts(expression) if isinstance(part, Load | Elements)
+    )
 
 
 def own_expressions(statement: Statement) -> tuple[Expr, ...]:

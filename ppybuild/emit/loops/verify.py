@@ -83,8 +83,10 @@ def _check_statement(scope: _Scope, statement: ir.Statement, in_loop: bool) -> N
             _check_target(scope, target, _check_expr(scope, value))
         case ir.Checked(target, op, args, _):
             _require(op in CHECKED, scope.function, f"no checked operator {op}")
-            _check_args(scope, op, CHECKED[op].args, args)
-            _check_target(scope, target, CHECKED[op].result)
+            row = CHECKED[op]
+            wanted = row.args * len(args) if row.many else row.args
+            _check_args(scope, op, wanted, args)
+            _check_target(scope, target, row.result)
         case ir.Guard(condition, _, _):
             _check_type(scope, condition, ir.Type.BOOL)
         case ir.Store(buffer, index, value, _):
@@ -180,11 +182,18 @@ def _check_type(scope: _Scope, expr: ir.Expr, wanted: ir.Type) -> None:
 
 
 def _check_args(
-    scope: _Scope, op: str, wanted: tuple[ir.Type, ...], args: tuple[ir.Expr, ...]
+    scope: _Scope,
+    op: str,
+    wanted: tuple[ir.Type | ir.Element, ...],
+    args: tuple[ir.Expr, ...],
 ) -> None:
-    _require(len(wanted) == len(args), scope.function, f"arguments of {op}")
+    _require(0 < len(args) == len(wanted), scope.function, f"arguments of {op}")
     for type_, arg in zip(wanted, args, strict=True):
-        _check_type(scope, arg, type_)
+        if isinstance(type_, ir.Type):
+            _check_type(scope, arg, type_)
+        else:
+            whole = isinstance(arg, ir.Elements) and _buffer(scope, arg.buffer).element is type_
+            _require(whole, scope.function, f"{arg} for {op}")
 
 
 _PYTHON_TYPES = {ir.Type.I64: int, ir.Type.F64: float, ir.Type.BOOL: bool}
@@ -219,6 +228,8 @@ def _check_expr(scope: _Scope, expr: ir.Expr) -> ir.Type:
             _buffer(scope, first)
             _buffer(scope, second)
             _require(type_ is ir.Type.BOOL, scope.function, "disjoint")
+        case ir.Elements(buffer):
+            _require(False, scope.function, f"the elements of {buffer} stand alone")
         case _:
             assert_never(expr)
     return expr.type

@@ -72,6 +72,62 @@ int ppy_poll_python(ppy_run *run) {
     return PPY_OK;
 }
 
+/* The built-in function that the module has under this name, as a new reference; NULL,
+ * without an exception, where the module is not there or has something else. */
+static PyObject *find_builtin(const char *module, const char *name) {
+    PyObject *key = PyUnicode_FromString(module);
+    PyObject *home = key == NULL ? NULL : PyImport_GetModule(key);
+    PyObject *found = home == NULL ? NULL : PyObject_GetAttrString(home, name);
+    if (found != NULL) {
+        const bool is_own = PyCFunction_Check(found) && PyCFunction_GET_SELF(found) == home
+            && strcmp(((PyCFunctionObject *)found)->m_ml->ml_name, name) == 0;
+        if (!is_own) Py_CLEAR(found);
+    }
+    Py_XDECREF(home);
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return found;
+}
+
+/* A tuple of floats. */
+static PyObject *make_point(const double *values, int64_t count) {
+    PyObject *point = PyTuple_New((Py_ssize_t)count);
+    for (int64_t at = 0; point != NULL && at < count; at++) {
+        PyObject *value = PyFloat_FromDouble(values[at]);
+        if (value == NULL) Py_CLEAR(point);
+        else PyTuple_SET_ITEM(point, (Py_ssize_t)at, value);
+    }
+    return point;
+}
+
+/* The arguments of a function that is asked, as Python passes them; NULL without memory. */
+static PyObject *make_arguments(int function, const double *values, int64_t count) {
+    if (function == PPY_ROUND) return Py_BuildValue("(dL)", values[0], (long long)values[1]);
+    if (function != PPY_DIST) return make_point(values, count);
+    return Py_BuildValue("(NN)", make_point(values, count / 2), make_point(values + count / 2, count / 2));
+}
+
+/* The functions are looked for when they are first asked: a kernel that asks is run only
+ * where Python has found them under their names. Once found they are kept for good. */
+bool ppy_ask_python(int function, const double *values, int64_t count, double *result) {
+    static const char *const names[PPY_ASKED][2] = {
+        [PPY_GAMMA] = {"math", "gamma"}, [PPY_LGAMMA] = {"math", "lgamma"},
+        [PPY_HYPOT] = {"math", "hypot"}, [PPY_DIST] = {"math", "dist"},
+        [PPY_ROUND] = {"builtins", "round"},
+    };
+    static PyObject *found[PPY_ASKED];
+    if (found[function] == NULL) found[function] = find_builtin(names[function][0], names[function][1]);
+    if (found[function] == NULL) return false;
+    PyObject *arguments = make_arguments(function, values, count);
+    PyObject *answer = arguments == NULL ? NULL : PyObject_Call(found[function], arguments, NULL);
+    const bool is_float = answer != NULL && PyFloat_CheckExact(answer);
+    if (is_float) *result = PyFloat_AS_DOUBLE(answer);
+    Py_XDECREF(answer);
+    Py_XDECREF(arguments);
+    PyErr_Clear();
+    return is_float;
+}
+
 /* Ends a run that gave no results: what was written is undone where Python is to start
  * again, and stays where an exception ends the function. */
 bool ppy_fail(ppy_run *run, ppy_native *self, int status) {

@@ -85,6 +85,7 @@ static inline void ppy_drop(Py_buffer *views, int held) {
 /* The run. */
 
 int ppy_poll_python(ppy_run *run);
+bool ppy_ask_python(int function, const double *values, int64_t count, double *result);
 bool ppy_fail(ppy_run *run, ppy_native *self, int status);
 
 static inline int64_t ppy_frames_left(void) {
@@ -110,7 +111,8 @@ int64_t ppy_fit_stack(ppy_run *run, int64_t frames);
 static inline bool ppy_enter(ppy_run *run) {
     int64_t left = ppy_frames_left();
     if (PPY_UNLIKELY((uintptr_t)run < ppy_stack_line)) left = ppy_fit_stack(run, left);
-    *run = (ppy_run){NULL, left > PPY_DEPTH ? PPY_DEPTH : left - 1, PPY_TICKS, ppy_poll_python};
+    *run = (ppy_run){NULL, left > PPY_DEPTH ? PPY_DEPTH : left - 1, PPY_TICKS, ppy_poll_python,
+                     ppy_ask_python};
     return PPY_LIKELY(left > 0);
 }
 

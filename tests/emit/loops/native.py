@@ -5,7 +5,9 @@ from __future__ import annotations
 import array
 import ctypes
 import hashlib
+import math
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -40,7 +42,29 @@ Run._fields_ = [
     ("depth", ctypes.c_int64),
     ("ticks", ctypes.c_int64),
     ("poll", ctypes.c_void_p),
+    ("ask", ctypes.c_void_p),
 ]
+_ANSWERS = {
+    "PPY_GAMMA": math.gamma,
+    "PPY_LGAMMA": math.lgamma,
+    "PPY_HYPOT": math.hypot,
+    "PPY_DIST": lambda *each: math.dist(each[: len(each) // 2], each[len(each) // 2 :]),
+    "PPY_ROUND": lambda value, digits: round(value, int(digits)),
+}
+_ASKED = re.findall(r"^    (PPY_[A-Z]+),", (RUNTIME / "ppy_kernel.h").read_text(), re.M)
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
+
+
+@ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int, _DOUBLES, ctypes.c_int64, _DOUBLES)
+def answer(function: int, values: Any, count: int, result: Any) -> bool:
+    """What `ppy_ask_python` does."""
+    try:
+        result[0] = _ANSWERS[_ASKED[function]](*values[:count])
+    except (ArithmeticError, ValueError):
+        return False
+    return True
+
+
 _SCALARS = {
     ir.Type.I64: ctypes.c_int64,
     ir.Type.F64: ctypes.c_double,
@@ -86,7 +110,8 @@ class Kernels:
     def call(self, name: str, *args: Any, depth: int = 900, poll: Any = None) -> Any:
         """The result as Python has it; arguments are scalars, tuples and `array.array`s."""
         function = self.functions[name]
-        run = Run(None, depth, 1 << 20, ctypes.cast(poll, ctypes.c_void_p) if poll else None)
+        look = ctypes.cast(poll, ctypes.c_void_p) if poll else None
+        run = Run(None, depth, 1 << 20, look, ctypes.cast(answer, ctypes.c_void_p))
         flat = [each for arg in args for each in _flatten(arg)]
         wanted = flat_parameters(function.parameters)
         assert len(flat) == len(wanted)

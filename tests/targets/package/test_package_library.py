@@ -193,6 +193,11 @@ print(lib.lib_one_scale(x, 3, out, 2, 3, 3.0, total) == lib.LIB_ONE_ABANDONED)
     [
         ("print()", "", "exports no function"),
         ("import ppy\n@ppy.export\ndef f(x: int) -> None: print(x)\n", "", "a call of `print`"),
+        (
+            "import math\ndef f(x: float) -> float: return math.gamma(x)\n",
+            "prog.f",
+            "`gamma` (line 2) is CPython's own",
+        ),
         ("def f(x: int) -> int: return x\n", "prog.g", "no such function"),
         ("class A:\n    def f(self) -> int: return 1\n", "prog.A.f", "inside a class"),
         ("def f(x: int) -> int: return x\n", "other.f", "does not import"),

@@ -14,6 +14,8 @@ from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
     Environment,
+    Mixed,
+    Number,
     Value,
     describe,
     leaves,
@@ -192,6 +194,8 @@ class Builder:
                 return tuple(self._variables(f"{name}.{at}", item) for at, item in items)
             case BufferRef():
                 return value
+            case Mixed(inner):
+                return Mixed(ir.Var(self.variable(name, inner.type), inner.type))
             case _:
                 return ir.Var(self.variable(name, value.type), value.type)
 
@@ -258,11 +262,28 @@ def at(node: ast.AST) -> ir.Location:
     return ir.Location(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
 
-def require_scalar(node: ast.AST, value: Value) -> ir.Expr:
+def require_number(node: ast.AST, value: Value) -> Number:
     """The value, which must be a number."""
     if isinstance(value, tuple | BufferRef):
         raise Stay(node, f"{describe(value)} where only a number lowers")
     return value
+
+
+def require_scalar(node: ast.AST, value: Value) -> ir.Expr:
+    """The value, which must be a number of one type."""
+    number = require_number(node, value)
+    if isinstance(number, Mixed):
+        raise mixed_types(node)
+    return number
+
+
+def mixed_types(node: ast.AST) -> Stay:
+    """That a number may be a float or an int, where it matters which it is."""
+    return Stay(
+        node,
+        "a number that is a float or an int, whichever it came from",
+        "make it one type, such as by writing 0.0 for 0",
+    )
 
 
 def op(name: str, *args: ir.Expr) -> ir.Op:

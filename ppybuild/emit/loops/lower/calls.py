@@ -1,24 +1,21 @@
-"""Calls: of the library by table, of buffers' lengths and sums, of other native functions."""
+"""Calls: of the library by table, and of other native functions."""
 
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import F64, I64, Builder, at, op, require_scalar
-from ppybuild.emit.loops.lower.library import FUNCTIONS, Call, Mixed, NotAnInt
-from ppybuild.emit.loops.lower.operators import constant, to_int
+from ppybuild.emit.loops.lower.builder import Builder, at, require_number
+from ppybuild.emit.loops.lower.library import FUNCTIONS, Call, NotAnInt, bind_arguments
+from ppybuild.emit.loops.lower.operators import constant
+from ppybuild.emit.loops.lower.sequences import ON_SEQUENCES
 from ppybuild.emit.loops.lower.signatures import NativeSignature, Undecided
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import BufferRef, Value, describe, leaves
+from ppybuild.emit.loops.lower.values import BufferRef, Mixed, Value, describe, leaves
 from ppybuild.emit.loops.verify import flat_result
 from ppybuild.emit.relied import ReliedLibrary, ReliedNative
 from ppybuild.graph.program import Callee, Parameter
-
-COMPENSATED_SUM = sys.version_info >= (3, 12)
-"""Whether `sum` of floats carries a correction along, which kernels do not."""
 
 
 def require_callee(builder: Builder, node: ast.Call) -> Callee:
@@ -35,7 +32,7 @@ def require_callee(builder: Builder, node: ast.Call) -> Callee:
             raise Stay(node, f"a call of `{callee.name}`, which stays in Python")
         builder.rely(node.func, lambda path: ReliedNative(path, callee.name))
     elif callee.kind == "method" or not (
-        callee.name in FUNCTIONS or callee.name in _ON_BUFFERS
+        callee.name in FUNCTIONS or callee.name in ON_SEQUENCES
     ):
         shown = callee.name.removeprefix("builtins.")
         raise Stay(node, f"a call of `{shown}`", "move it out of this function")
@@ -54,116 +51,17 @@ def apply_call(
     """The result of a call; `values` are of the arguments, then of the keywords."""
     if callee.kind == "project":
         return _project_call(builder, node, callee.name, values)
-    if callee.name in _ON_BUFFERS and (len(values) == 1 or callee.name not in FUNCTIONS):
-        return _ON_BUFFERS[callee.name](builder, node, values)
+    if callee.name in ON_SEQUENCES and (len(values) == 1 or callee.name not in FUNCTIONS):
+        return ON_SEQUENCES[callee.name](builder, node, values)
     function = FUNCTIONS[callee.name]
     shown = callee.name.removeprefix("builtins.")
-    if node.keywords or not function.least <= len(values) <= function.most:
+    bound = bind_arguments(function, node, [require_number(node, value) for value in values])
+    if bound is None:
         raise Stay(node, f"this form of `{shown}`")
-    args = tuple(require_scalar(node, value) for value in values)
     try:
-        return function.rule(Call(builder, node, args, at(node)))
+        return function.rule(Call(builder, node, bound[0], at(node), bound[1]))
     except NotAnInt:
         raise Stay(node, f"`{shown}` of a float", "convert it with `int`") from None
-    except Mixed as mixed:
-        raise Stay(
-            node,
-            f"`{shown}` of {mixed}, whose type depends on the values",
-            "make the arguments one type, such as by writing 0.0 for 0",
-        ) from None
-
-
-# Buffers
-
-BufferRule = Callable[[Builder, ast.Call, list[Value]], Value]
-
-
-def _length(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
-    if node.keywords or len(values) != 1:
-        raise Stay(node, "this form of `len`")
-    value = values[0]
-    if isinstance(value, tuple):
-        return ir.Const(len(value), I64)
-    if not isinstance(value, BufferRef):
-        raise Stay(node, f"the length of {describe(value)}")
-    return ir.Length(value.name)
-
-
-def _sum(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
-    """`sum(buffer)`: from the int 0, so that an empty sum of floats is Python's."""
-    if not node.args or any(each.arg != "start" for each in node.keywords):
-        raise Stay(node, "this form of `sum`")
-    buffer, *given = values
-    if not isinstance(buffer, BufferRef) or len(given) > 1:
-        raise Stay(node, "`sum` of anything but a buffer", "write the loop out")
-    location = at(node)
-    type_ = buffer.element.type
-    if type_ is F64 and COMPENSATED_SUM:
-        raise Stay(node, "`sum` of floats", "write the loop out")
-    start = to_int(require_scalar(node, given[0])) if given else ir.Const(0, I64)
-    if type_ is F64 and start.type is I64:
-        _require_items(builder, buffer, location)
-        start = op("to_f64", start) if not isinstance(start, ir.Const) else ir.Const(0.0, F64)
-        if given and start != ir.Const(0.0, F64):
-            raise Stay(node, "`sum` of floats from an int", "start from a float")
-    if start.type is not type_:
-        raise Stay(node, "`sum` of ints from a float", "write the loop out")
-    total = builder.temporary(type_, "sum")
-    builder.emit(ir.Assign(total.name, start, location))
-    index, item = _item(builder, buffer)
-    body: ir.Statement
-    if type_ is F64:
-        body = ir.Assign(total.name, op("add.f64", total, item), location)
-    else:
-        body = ir.Checked(total.name, "add.i64", (total, item), location)
-    builder.emit(_over(buffer, index, 0, (body,), location))
-    return total
-
-
-def _extreme_item(name: str) -> BufferRule:
-    def lower(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
-        if node.keywords:
-            raise Stay(node, f"this form of `{name}`")
-        buffer = values[0]
-        if not isinstance(buffer, BufferRef):
-            raise Stay(node, f"`{name}` of anything but numbers or a buffer")
-        location = at(node)
-        type_ = buffer.element.type
-        _require_items(builder, buffer, location)
-        best = builder.temporary(type_, name)
-        first = ir.Load(buffer.name, ir.Const(0, I64), type_)
-        builder.emit(ir.Assign(best.name, first, location))
-        index, item = _item(builder, buffer)
-        body = ir.Assign(best.name, op(f"{name}.{type_.value}", best, item), location)
-        builder.emit(_over(buffer, index, 1, (body,), location))
-        return best
-
-    return lower
-
-
-def _require_items(builder: Builder, buffer: BufferRef, location: ir.Location) -> None:
-    some = op("gt.i64", ir.Length(buffer.name), ir.Const(0, I64))
-    builder.emit(ir.Guard(some, "empty buffer", location))
-
-
-def _item(builder: Builder, buffer: BufferRef) -> tuple[ir.Var, ir.Load]:
-    index = builder.temporary(I64, "index")
-    return index, ir.Load(buffer.name, index, buffer.element.type)
-
-
-def _over(
-    buffer: BufferRef, index: ir.Var, start: int, body: ir.Block, location: ir.Location
-) -> ir.For:
-    first, one = ir.Const(start, I64), ir.Const(1, I64)
-    return ir.For(index.name, first, ir.Length(buffer.name), one, body, (), location)
-
-
-_ON_BUFFERS: dict[str, BufferRule] = {
-    "builtins.len": _length,
-    "builtins.sum": _sum,
-    "builtins.min": _extreme_item("min"),
-    "builtins.max": _extreme_item("max"),
-}
 
 
 # Native functions
@@ -243,7 +141,7 @@ def _default_value(builder: Builder, default: ast.expr | None) -> Value | None:
 def _fits(parameter: ir.Parameter, value: Value) -> bool:
     match parameter:
         case ir.ScalarParameter(_, type_):
-            return not isinstance(value, tuple | BufferRef) and value.type is type_
+            return not isinstance(value, tuple | BufferRef | Mixed) and value.type is type_
         case ir.BufferParameter(_, element, _):
             return isinstance(value, BufferRef) and value.element is element
         case ir.TupleParameter(_, items):

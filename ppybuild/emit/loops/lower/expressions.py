@@ -6,7 +6,16 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, at, op, require_scalar
+from ppybuild.emit.loops.lower.builder import (
+    BOOL,
+    F64,
+    I64,
+    Builder,
+    at,
+    op,
+    require_number,
+    require_scalar,
+)
 from ppybuild.emit.loops.lower.calls import apply_call, require_callee
 from ppybuild.emit.loops.lower.operators import (
     check_comparison,
@@ -14,6 +23,7 @@ from ppybuild.emit.loops.lower.operators import (
     lower_binary,
     lower_comparison,
     lower_unary,
+    mix,
     negation,
     to_bool,
     to_int,
@@ -23,9 +33,12 @@ from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
     Environment,
+    Mixed,
+    Number,
     Value,
     describe,
     join,
+    unmixed,
 )
 from ppybuild.emit.relied import ReliedConstant
 from ppybuild.graph import types
@@ -56,7 +69,7 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
         case ast.Name():
             return _name(builder, node)
         case ast.BinOp(left=left, op=operator_, right=right):
-            first, second = lower_scalars(builder, (left, right))
+            first, second = lower_numbers(builder, (left, right))
             return lower_binary(builder, node, operator_, first, second, at(node))
         case ast.UnaryOp(op=ast.Not()):
             return lower_test(builder, node)
@@ -131,6 +144,11 @@ def lower_operands(builder: Builder, nodes: Sequence[ast.expr]) -> list[Value]:
     return values
 
 
+def lower_numbers(builder: Builder, nodes: Sequence[ast.expr]) -> list[Number]:
+    values = lower_operands(builder, nodes)
+    return [require_number(node, value) for node, value in zip(nodes, values, strict=True)]
+
+
 def lower_scalars(builder: Builder, nodes: Sequence[ast.expr]) -> list[ir.Expr]:
     values = lower_operands(builder, nodes)
     return [require_scalar(node, value) for node, value in zip(nodes, values, strict=True)]
@@ -148,7 +166,7 @@ def lower_test(builder: Builder, node: ast.expr) -> ir.Expr:
         return ir.Const(bool(value), BOOL)
     if isinstance(value, BufferRef):
         return to_bool(ir.Length(value.name))
-    return to_bool(value)
+    return to_bool(unmixed(value))
 
 
 def lower_element(builder: Builder, node: ast.Subscript) -> tuple[BufferRef, ir.Expr]:
@@ -208,15 +226,18 @@ def _comparison(builder: Builder, node: ast.Compare) -> ir.Expr:
     for operator_ in node.ops:
         check_comparison(node, operator_)
     if len(node.ops) == 1:
-        left, right = lower_scalars(builder, (node.left, node.comparators[0]))
+        left, right = lower_numbers(builder, (node.left, node.comparators[0]))
         return lower_comparison(node.ops[0], left, right)
-    left = lower_scalar(builder, node.left)
-    return _chain(builder, node, 0, left)
+    return _chain(builder, node, 0, _compared(builder, node.left))
+
+
+def _compared(builder: Builder, node: ast.expr) -> ir.Expr:
+    return unmixed(require_number(node, lower_expr(builder, node)))
 
 
 def _chain(builder: Builder, node: ast.Compare, position: int, left: ir.Expr) -> ir.Expr:
     mark = len(builder.block)
-    right = lower_scalar(builder, node.comparators[position])
+    right = _compared(builder, node.comparators[position])
     if builder.has_effects(mark):
         before = len(builder.block)
         left = require_scalar(node, builder.pin(left, mark, at(node)))
@@ -268,33 +289,35 @@ def _bool_op(builder: Builder, node: ast.BoolOp) -> Value:
     return _values(builder, isinstance(node.op, ast.And), node.values)
 
 
-def _values(builder: Builder, is_and: bool, nodes: Sequence[ast.expr]) -> ir.Expr:
-    first = lower_scalar(builder, nodes[0])
+def _values(builder: Builder, is_and: bool, nodes: Sequence[ast.expr]) -> Number:
+    first = require_number(nodes[0], lower_expr(builder, nodes[0]))
     if len(nodes) == 1:
         return first
-    if first.type is not BOOL:  # read twice: tested, and taken
-        first = require_scalar(nodes[0], builder.pin(first, len(builder.block), at(nodes[0])))
+    if isinstance(first, Mixed) or first.type is not BOOL:  # read twice: tested, and taken
+        first = require_number(nodes[0], builder.pin(first, len(builder.block), at(nodes[0])))
     env = dict(builder.env or {})
     with builder.sub_block() as rest:
         second = _values(builder, is_and, nodes[1:])
-    _require_one_type(nodes[0], first, second)
-    if first.type is BOOL:
-        return _either(builder, nodes[0], is_and, first, rest, second, env)
-    test = to_bool(first)
+    one, two, mixed = _one_type(nodes[0], first, second)
+    if one.type is BOOL:
+        return _either(builder, nodes[0], is_and, one, rest, two, env)
+    test = to_bool(one)
     test = test if is_and else negation(test)
-    return _choose(builder, nodes[0], test, (rest, second), ([], first), env)
+    chosen = _choose(builder, nodes[0], test, (rest, two), ([], one), env)
+    return Mixed(chosen) if mixed else chosen
 
 
 def _conditional(builder: Builder, node: ast.IfExp) -> Value:
     test = lower_test(builder, node.test)
     env = dict(builder.env or {})
     with builder.sub_block() as then:
-        first = lower_scalar(builder, node.body)
+        first = require_number(node.body, lower_expr(builder, node.body))
     after, builder.env = builder.env, dict(env)
     with builder.sub_block() as orelse:
-        second = lower_scalar(builder, node.orelse)
-    _require_one_type(node, first, second)
-    return _choose(builder, node, test, (then, first), (orelse, second), after)
+        second = require_number(node.orelse, lower_expr(builder, node.orelse))
+    one, two, mixed = _one_type(node, first, second)
+    chosen = _choose(builder, node, test, (then, one), (orelse, two), after)
+    return Mixed(chosen) if mixed else chosen
 
 
 def _choose(
@@ -317,13 +340,19 @@ def _choose(
     return target
 
 
-def _require_one_type(node: ast.AST, first: ir.Expr, second: ir.Expr) -> None:
-    if first.type is not second.type:
+def _one_type(node: ast.AST, first: Number, second: Number) -> tuple[ir.Expr, ir.Expr, bool]:
+    """Two values of which one is taken, and whether that may be a float or an int."""
+    if isinstance(first, ir.Expr) and isinstance(second, ir.Expr):  # noqa: SIM102 -- narrows
+        if first.type is second.type:
+            return first, second, False
+    mixed = mix(first, second)
+    if mixed is None:
         raise Stay(
             node,
             f"a value that is {describe(first)} or {describe(second)}",
             "make both sides one type",
         )
+    return *mixed, True
 
 
 def _merge(one: Environment | None, other: Environment | None) -> dict[str, Binding] | None:

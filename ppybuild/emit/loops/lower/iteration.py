@@ -1,15 +1,16 @@
-"""What a `for` loop goes over: ranges, buffers, and enumerations and zips of buffers."""
+"""What a `for` loop goes over: ranges, buffers, and what turns, counts and joins them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import F64, I64, Builder, at, op, require_scalar
 from ppybuild.emit.loops.lower.calls import rely_on_library
-from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands, lower_scalars
+from ppybuild.emit.loops.lower.expressions import lower_expr, lower_scalar, lower_scalars
 from ppybuild.emit.loops.lower.operators import lower_binary, to_int
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import BufferRef, Value
@@ -31,25 +32,57 @@ class Iteration:
     """Whether the target is bound to the counter."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """An iterable by position: how many items, and the one at a position."""
+
+    length: ir.Expr
+    item: Callable[[ir.Expr], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    start: ir.Expr
+    stop: ir.Expr
+    step: ir.Expr
+
+
 def plan_iteration(builder: Builder, node: ast.For) -> Iteration | None:
     """None where evaluating the iterable always raises."""
-    callee = builder.facts.callees.get(node.iter) if isinstance(node.iter, ast.Call) else None
-    if isinstance(node.iter, ast.Call) and callee and callee.name in _ITERABLES:
-        rely_on_library(builder, node.iter, callee)
-        return _ITERABLES[callee.name](builder, node.iter)
-    value = lower_expr(builder, node.iter)
-    if not isinstance(value, BufferRef):
-        raise Stay(node.iter, "a loop over a tuple", "write its turns out")
     index = builder.temporary(I64, "index")
-    return _counted(index, ir.Length(value.name), _item(value, index))
+    lower_range = _range_like(builder, node.iter)
+    if lower_range is not None:
+        found = lower_range()
+        if found is None:
+            return None
+        return Iteration(found.start, found.stop, found.step, index, index, direct=True)
+    items = _items(builder, node.iter)
+    if items is None:
+        return None
+    return Iteration(_ZERO, items.length, _ONE, index, items.item(index), direct=False)
 
 
-def _counted(index: ir.Var, length: ir.Expr, value: Value) -> Iteration:
-    return Iteration(_ZERO, length, _ONE, index, value, direct=False)
+def _range_like(builder: Builder, node: ast.expr) -> Callable[[], _Range | None] | None:
+    """How to lower a range, forwards or backwards; None for other iterables."""
+    match _library_name(builder, node), node:
+        case "range", ast.Call() as call:
+            return lambda: _range(builder, call)
+        case "reversed", ast.Call(args=[ast.Call() as inner]) as call if (
+            _library_name(builder, inner) == "range"
+        ):
+            return lambda: _backwards(builder, call, inner)
+    return None
 
 
-def _item(buffer: BufferRef, index: ir.Expr) -> ir.Load:
-    return ir.Load(buffer.name, index, buffer.element.type)
+def _library_name(builder: Builder, node: ast.expr) -> str:
+    """`range` and the like, where a call is of one of them; else empty."""
+    callee = builder.facts.callees.get(node) if isinstance(node, ast.Call) else None
+    name = callee.name.removeprefix("builtins.") if callee else ""
+    return name if name == "range" or name in _ITERABLES else ""
+
+
+def _rely(builder: Builder, node: ast.Call) -> None:
+    rely_on_library(builder, node, builder.facts.callees[node])
 
 
 def _plain_arguments(call: ast.Call, least: int, most: int) -> None:
@@ -58,7 +91,11 @@ def _plain_arguments(call: ast.Call, least: int, most: int) -> None:
         raise Stay(call, f"this form of `{ast.unparse(call.func)}`")
 
 
-def _range(builder: Builder, call: ast.Call) -> Iteration | None:
+# Ranges
+
+
+def _range(builder: Builder, call: ast.Call) -> _Range | None:
+    _rely(builder, call)
     _plain_arguments(call, 1, 3)
     bounds = [to_int(bound) for bound in lower_scalars(builder, call.args)]
     if any(bound.type is F64 for bound in bounds):
@@ -72,50 +109,129 @@ def _range(builder: Builder, call: ast.Call) -> Iteration | None:
     if not isinstance(step, ir.Const):
         step = require_scalar(call, builder.pin(step, len(builder.block), at(call)))
         builder.emit(ir.Guard(op("ne.i64", step, _ZERO), "range step", at(call)))
-    index = builder.temporary(I64, "index")
-    return Iteration(start, stop, step, index, index, direct=True)
+    return _Range(start, stop, step)
 
 
-def _enumerate(builder: Builder, call: ast.Call) -> Iteration:
+def _backwards(builder: Builder, call: ast.Call, inner: ast.Call) -> _Range | None:
+    """The same numbers from the last: an empty range stays empty."""
+    _plain_arguments(call, 1, 1)
+    _rely(builder, call)
+    found = _range(builder, inner)
+    if found is None:
+        return None
+    step = _constant_step(call, found)
+    start = require_scalar(call, builder.pin(found.start, len(builder.block), at(call)))
+    last = found.stop
+    if abs(step) == 1:
+        last = _arithmetic(builder, call, ast.Sub(), last, ir.Const(step, I64))
+    else:
+        span = _arithmetic(builder, call, ast.Sub(), last, start)
+        toward = ir.Const(1 if step > 0 else -1, I64)
+        span = _arithmetic(builder, call, ast.Sub(), span, toward)
+        turns = _arithmetic(builder, call, ast.FloorDiv(), span, ir.Const(step, I64))
+        passed = _arithmetic(builder, call, ast.Mult(), turns, ir.Const(step, I64))
+        last = _arithmetic(builder, call, ast.Add(), start, passed)
+    end = ir.Const(1 if step > 0 else -1, I64)
+    before = _arithmetic(builder, call, ast.Sub(), start, end)
+    return _Range(last, before, ir.Const(-step, I64))
+
+
+def _constant_step(call: ast.Call, found: _Range) -> int:
+    if not isinstance(found.step, ir.Const) or found.step.value == -(2**63):
+        raise Stay(call, "a range with a step that is not constant, here", "count in the loop")
+    return int(found.step.value)
+
+
+def _arithmetic(
+    builder: Builder, call: ast.Call, operator_: ast.operator, left: ir.Expr, right: ir.Expr
+) -> ir.Expr:
+    return lower_binary(builder, call, operator_, left, right, at(call))
+
+
+def _range_items(builder: Builder, call: ast.Call) -> _Items | None:
+    found = _range(builder, call)
+    if found is None:
+        return None
+    step = _constant_step(call, found)
+    start = require_scalar(call, builder.pin(found.start, len(builder.block), at(call)))
+    length = found.stop
+    if start != _ZERO:
+        length = _arithmetic(builder, call, ast.Sub(), length, start)
+    if step != 1:
+        nearly = ir.Const(step - 1 if step > 0 else step + 1, I64)
+        length = _arithmetic(builder, call, ast.Add(), length, nearly)
+        length = _arithmetic(builder, call, ast.FloorDiv(), length, ir.Const(step, I64))
+    length = require_scalar(call, builder.pin(length, len(builder.block), at(call)))
+
+    def item(index: ir.Expr) -> ir.Expr:
+        passed = index if step == 1 else op("mul.i64", index, ir.Const(step, I64))
+        return passed if start == _ZERO else op("add.i64", start, passed)
+
+    return _Items(length, item)
+
+
+# Items by position
+
+
+def _items(builder: Builder, node: ast.expr) -> _Items | None:
+    """None where evaluating it always raises."""
+    name = _library_name(builder, node)
+    if name == "range" and isinstance(node, ast.Call):
+        return _range_items(builder, node)
+    if name and isinstance(node, ast.Call):
+        _rely(builder, node)
+        return _ITERABLES[name](builder, node)
+    value = lower_expr(builder, node)
+    if not isinstance(value, BufferRef):
+        raise Stay(node, "a loop over anything but ranges and buffers", "count in the loop")
+    return _Items(
+        ir.Length(value.name), lambda index: ir.Load(value.name, index, value.element.type)
+    )
+
+
+def _enumerate(builder: Builder, call: ast.Call) -> _Items | None:
     """Counts from an int; where the last count is past 64 bits Python counts."""
     keywords = [each.value for each in call.keywords if each.arg == "start"]
-    if len(keywords) != len(call.keywords) or not 1 <= len(call.args) + len(keywords) <= 2:
+    given = [*call.args[1:], *keywords]
+    starred = any(isinstance(arg, ast.Starred) for arg in call.args)
+    if starred or len(keywords) != len(call.keywords) or not call.args or len(given) > 1:
         raise Stay(call, "this form of `enumerate`")
-    buffer, *given = lower_operands(builder, [*call.args, *keywords])
-    if not isinstance(buffer, BufferRef):
-        raise Stay(call, "`enumerate` of anything but a buffer", "count in the loop")
-    index = builder.temporary(I64, "index")
-    length = ir.Length(buffer.name)
-    first = to_int(require_scalar(call, given[0])) if given else _ZERO
+    inner = _items(builder, call.args[0])
+    first = to_int(lower_scalar(builder, given[0])) if given else _ZERO
+    if inner is None:
+        return None
     if first.type is F64:
         raise Stay(call, "`enumerate` from a float")
     if first == _ZERO:
-        return _counted(index, length, (index, _item(buffer, index)))
+        return _Items(inner.length, lambda index: (index, inner.item(index)))
     first = require_scalar(call, builder.pin(first, len(builder.block), at(call)))
-    lower_binary(builder, call, ast.Add(), first, length, at(call))
-    count = op("add.i64", first, index)
-    return _counted(index, length, (count, _item(buffer, index)))
+    _arithmetic(builder, call, ast.Add(), first, inner.length)
+    return _Items(inner.length, lambda index: (op("add.i64", first, index), inner.item(index)))
 
 
-def _zip(builder: Builder, call: ast.Call) -> Iteration:
+def _zip(builder: Builder, call: ast.Call) -> _Items | None:
     _plain_arguments(call, 1, 255)
-    buffers = _buffers(call, lower_operands(builder, call.args))
-    index = builder.temporary(I64, "index")
-    length: ir.Expr = ir.Length(buffers[0].name)
-    for buffer in buffers[1:]:
-        length = op("min.i64", length, ir.Length(buffer.name))
-    return _counted(index, length, tuple(_item(buffer, index) for buffer in buffers))
+    parts = [_items(builder, arg) for arg in call.args]
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
+        return None
+    length = reduce(lambda one, two: op("min.i64", one, two), (part.length for part in found))
+    return _Items(length, lambda index: tuple(part.item(index) for part in found))
 
 
-def _buffers(call: ast.Call, values: Sequence[Value]) -> list[BufferRef]:
-    buffers = [value for value in values if isinstance(value, BufferRef)]
-    if len(buffers) != len(values):
-        raise Stay(call, "`zip` of anything but buffers", "index them in the loop")
-    return buffers
+def _reversed(builder: Builder, call: ast.Call) -> _Items | None:
+    _plain_arguments(call, 1, 1)
+    if _library_name(builder, call.args[0]) not in ("", "range"):
+        raise Stay(call, "`reversed` of anything but a range or a buffer")
+    inner = _items(builder, call.args[0])
+    if inner is None:
+        return None
+    last = op("sub.i64", inner.length, _ONE)
+    return _Items(inner.length, lambda index: inner.item(op("sub.i64", last, index)))
 
 
-_ITERABLES: dict[str, Callable[[Builder, ast.Call], Iteration | None]] = {
-    "builtins.range": _range,
-    "builtins.enumerate": _enumerate,
-    "builtins.zip": _zip,
+_ITERABLES: dict[str, Callable[[Builder, ast.Call], _Items | None]] = {
+    "enumerate": _enumerate,
+    "reversed": _reversed,
+    "zip": _zip,
 }

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, op
+from ppybuild.emit.loops.lower.builder import BOOL, F64, I64, Builder, mixed_types, op
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import describe_type
+from ppybuild.emit.loops.lower.values import Mixed, Number, describe_type, unmixed
 
 # What an operator is on two ints and on two floats; "?" marks a `CHECKED` row.
 _ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
@@ -84,6 +84,27 @@ def to_bool(value: ir.Expr) -> ir.Expr:
     return value
 
 
+def as_float(value: Number) -> ir.Expr:
+    """As `to_float`, of what may be an int already."""
+    return to_float(unmixed(value))
+
+
+def mix(one: Number, two: Number) -> tuple[ir.Expr, ir.Expr] | None:
+    """Both as floats, where one may be an int that is the same number; None for others."""
+    exact = [_exact_float(each) for each in (one, two)]
+    kinds = [each for each in (one, two) if isinstance(each, Mixed) or each.type is F64]
+    return (exact[0], exact[1]) if kinds and exact[0] and exact[1] else None
+
+
+def _exact_float(value: Number) -> ir.Expr | None:
+    """A float, or a constant int that a float is equal to."""
+    if isinstance(value, Mixed):
+        return value.value
+    if isinstance(value, ir.Const) and value.type is I64:
+        return to_float(value) if float(value.value) == value.value else None
+    return value if value.type is F64 else None
+
+
 def negation(value: ir.Expr) -> ir.Expr:
     """`not value`, of a bool."""
     if isinstance(value, ir.Const):
@@ -108,16 +129,25 @@ def lower_unary(
     raise Stay(node, "an operator on a number that does not have it")
 
 
+def operands(node: ast.AST, left: Number, right: Number) -> tuple[ir.Expr, ir.Expr]:
+    """Two operands of arithmetic: beside a float, an int becomes one anyway."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Mixed) and (isinstance(other, Mixed) or other.type is not F64):
+            raise mixed_types(node)
+    return unmixed(left), unmixed(right)
+
+
 def lower_binary(
     builder: Builder,
     node: ast.AST,
     operator_: ast.operator,
-    left: ir.Expr,
-    right: ir.Expr,
+    left: Number,
+    right: Number,
     location: ir.Location,
 ) -> ir.Expr:
     """`left + right` and the like; `node` is what a remark points at."""
     kind = type(operator_)
+    left, right = operands(node, left, right)
     folded = _fold(kind, left, right)
     if folded is not None:
         return folded
@@ -189,9 +219,10 @@ def check_comparison(node: ast.AST, operator_: ast.cmpop) -> None:
         raise Stay(node, "`is` or `in`", "compare numbers with ==, !=, <, <=, > or >=")
 
 
-def lower_comparison(operator_: ast.cmpop, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def lower_comparison(operator_: ast.cmpop, left: Number, right: Number) -> ir.Expr:
     """One comparison of two numbers, exact between an int and a float."""
     name, swapped = _COMPARISONS[type(operator_)]
+    left, right = unmixed(left), unmixed(right)
     if left.type is BOOL and right.type is BOOL and name in ("eq", "ne"):
         return op(f"{name}.bool", left, right)
     left, right = _exact_constant(to_int(left), right), _exact_constant(to_int(right), left)

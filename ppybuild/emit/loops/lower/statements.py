@@ -6,7 +6,16 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import BOOL, F64, Builder, Loop, at, require_scalar
+from ppybuild.emit.loops.lower.builder import (
+    BOOL,
+    F64,
+    Builder,
+    Loop,
+    at,
+    mixed_types,
+    require_number,
+    require_scalar,
+)
 from ppybuild.emit.loops.lower.expressions import (
     lower_call,
     lower_element,
@@ -19,10 +28,13 @@ from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
     Environment,
+    Mixed,
+    Number,
     Value,
     describe,
     join,
     leaves,
+    unmixed,
 )
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -135,15 +147,16 @@ def _bind(builder: Builder, target: ast.expr, value: Value, last_use: bool = Fal
             buffer, index = lower_element(builder, target)
             if builder.has_effects(mark):
                 value = builder.pin(value, mark, at(target))
-            _store(builder, target, buffer, index, require_scalar(target, value))
+            _store(builder, target, buffer, index, require_number(target, value))
         case _:
             raise Stay(target, "assignment to anything but a name or an item of a buffer")
 
 
 def _store(
-    builder: Builder, node: ast.AST, buffer: BufferRef, index: ir.Expr, value: ir.Expr
+    builder: Builder, node: ast.AST, buffer: BufferRef, index: ir.Expr, given: Number
 ) -> None:
     """`buffer[index] = value`, as `array.array` and `memoryview` convert it."""
+    value = unmixed(given)
     if buffer.element.type is F64:
         value = to_float(value)
     elif value.type is F64:
@@ -196,10 +209,10 @@ def _augmented(builder: Builder, node: ast.AugAssign) -> None:
 
 def _updated(builder: Builder, node: ast.AugAssign, old: Value) -> ir.Expr:
     mark = len(builder.block)
-    value = require_scalar(node, lower_expr(builder, node.value))
+    value = require_number(node, lower_expr(builder, node.value))
     if builder.has_effects(mark):
         old = builder.pin(old, mark, at(node))
-    return lower_binary(builder, node, node.op, require_scalar(node, old), value, at(node))
+    return lower_binary(builder, node, node.op, require_number(node, old), value, at(node))
 
 
 def _loaded(builder: Builder, target: ast.Name) -> ast.Name:
@@ -345,6 +358,8 @@ def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult:
             return ir.TupleResult(tuple(_result(node, item) for item in value))
         case BufferRef():
             raise Stay(node, "a buffer as result", "fill a buffer that is passed in")
+        case Mixed():
+            raise mixed_types(node)
         case _:
             return value.type
 

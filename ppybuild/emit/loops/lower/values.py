@@ -18,8 +18,26 @@ class BufferRef:
     element: ir.Element
 
 
-Value = ir.Expr | BufferRef | tuple["Value", ...]
+@final
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A float, or an int that is equal to it: what `max(x, 0)` gives.
+
+    Which of the two shows in few places: where it is the function's result, beside another
+    int, or where its sign is changed. Elsewhere the float does what the int would do.
+    """
+
+    value: ir.Expr
+
+
+Number = ir.Expr | Mixed
+Value = Number | BufferRef | tuple["Value", ...]
 """A scalar, a buffer, or a tuple of such."""
+
+
+def unmixed(value: Number) -> ir.Expr:
+    """The float that stands for both, for where it does not matter which it is."""
+    return value.value if isinstance(value, Mixed) else value
 
 
 @final
@@ -48,10 +66,19 @@ def join(*environments: Environment | None) -> Environment | None:
 
 def _join_bindings(bindings: list[Binding | None]) -> Binding:
     present = [each for each in bindings if each is not None]
-    first = present[0].value
-    same = all(each.value == first for each in present)
     certain = len(present) == len(bindings) and all(each.certain for each in present)
-    return Binding(first if same else None, certain)
+    return Binding(_join_values([each.value for each in present]), certain)
+
+
+def _join_values(values: list[Value | None]) -> Value | None:
+    first = values[0]
+    if all(each == first for each in values):
+        return first
+    floats = {each.value if isinstance(each, Mixed) else each for each in values}
+    if len(floats) == 1 and any(isinstance(each, Mixed) for each in values):
+        (value,) = floats
+        return Mixed(value) if isinstance(value, ir.Expr) else None
+    return None
 
 
 def leaves(value: Value) -> Iterator[ir.Expr | BufferRef]:
@@ -60,14 +87,15 @@ def leaves(value: Value) -> Iterator[ir.Expr | BufferRef]:
         for item in value:
             yield from leaves(item)
     else:
-        yield value
+        yield value.value if isinstance(value, Mixed) else value
 
 
 def rebuild(value: Value, new: Iterator[ir.Expr | BufferRef]) -> Value:
     """A value of the same shape from new leaves."""
     if isinstance(value, tuple):
         return tuple(rebuild(item, new) for item in value)
-    return next(new)
+    leaf = next(new)
+    return Mixed(leaf) if isinstance(value, Mixed) and isinstance(leaf, ir.Expr) else leaf
 
 
 def describe(value: Value) -> str:
@@ -84,5 +112,7 @@ def describe_type(value: Value) -> str:
             return f"tuple[{', '.join(map(describe_type, value))}]"
         case BufferRef(_, element):
             return f"Buffer of {element.value}"
+        case Mixed():
+            return "float or int"
         case _:
             return names[value.type]

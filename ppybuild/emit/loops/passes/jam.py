@@ -81,7 +81,7 @@ class _Rewriting:
         if front is None:
             return None
         rest = loop.body[len(front) :]
-        reads = {part.buffer for part in tree.expressions(front) if isinstance(part, ir.Load)}
+        reads = _loaded(front)
         writes = {one.buffer for one in tree.statements(rest) if isinstance(one, ir.Store)}
         if reads & writes:
             return None
@@ -206,11 +206,7 @@ def _bound_after(statement: ir.Statement, bound: Live, changed: Live) -> Live | 
             return bound | {target}
         case ir.For(target=target, start=start, stop=stop, step=step, body=body, orelse=orelse):
             ranged = tree.variables(start) | tree.variables(stop) | tree.variables(step)
-            loads = any(
-                isinstance(part, ir.Load)
-                for whole in (start, stop, step)
-                for part in tree.parts(whole)
-            )
+            loads = any(map(tree.loaded, (start, stop, step)))
             inside = _block_bound(body, bound | {target}, changed)
             # The same range in every row: nothing that the row computes is in it.
             if ranged & changed or loads or orelse or inside is None:
@@ -245,7 +241,7 @@ def _cheap(loop: ir.For, front: ir.Block) -> list[ir.Statement]:
         if not isinstance(statement, ir.Assign) or statement.value.type is not I64:
             continue
         reads = tree.variables(statement.value)
-        if any(isinstance(part, ir.Load) for part in tree.parts(statement.value)):
+        if tree.loaded(statement.value):
             continue
         if not (reads & inner) - known and counts[statement.target] == 1:
             known.add(statement.target)
@@ -291,6 +287,17 @@ def _pick(
         here = ir.Op("eq.i64", (ir.Var(target, I64), row), BOOL)
         found = ir.Select(here, ir.Var(names[name], type), found, type)
     return found
+
+
+def _loaded(block: ir.Block) -> frozenset[str]:
+    """The buffers that a block reads."""
+    return frozenset().union(
+        *(
+            tree.loaded(whole)
+            for statement in tree.statements(block)
+            for whole in tree.own_expressions(statement)
+        )
+    )
 
 
 def _exposed(block: ir.Block, bound: Live, loops_run: bool = False) -> tuple[Live, Live]:

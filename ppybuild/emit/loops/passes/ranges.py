@@ -470,7 +470,7 @@ class Interpreter:
                 return self.anything(type)
             case ir.Select(condition=condition, then=then, orelse=orelse, type=type):
                 return self.select(condition, then, orelse, type, state)
-            case ir.Disjoint():
+            case ir.Disjoint() | ir.Elements():
                 return Value()
 
     def select(

@@ -83,7 +83,7 @@ def _decided(expression: ir.Expr) -> ir.Expr:
 
 
 def _depends(expression: ir.Expr, names: frozenset[str], memory: bool) -> bool:
-    if memory and any(isinstance(part, ir.Load) for part in tree.parts(expression)):
+    if memory and tree.loaded(expression):
         return True
     return bool(tree.variables(expression) & names)
 

@@ -38,7 +38,6 @@ from ppybuild.emit.loops.ir import (
     Function,
     Guard,
     If,
-    Load,
     Location,
     Op,
     Save,
@@ -102,12 +101,7 @@ def block_accesses(
 def _own_accesses(
     statement: Statement, functions: Mapping[str, Function], summaries: Summaries
 ) -> Accesses:
-    reads = frozenset(
-        part.buffer
-        for expression in tree.own_expressions(statement)
-        for part in tree.parts(expression)
-        if isinstance(part, Load)
-    )
+    reads = frozenset().union(*map(tree.loaded, tree.own_expressions(statement)))
     match statement:
         case Store(buffer=buffer):
             return Accesses(reads, frozenset((buffer,)))

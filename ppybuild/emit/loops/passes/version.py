@@ -164,7 +164,7 @@ class _Bargain(Prover):
         return self.proves_nonzero(state, value) or self.requires(state, value - ONE)
 
     def requires_float(self, operand: ir.Expr, outside: Sign) -> bool:
-        if any(isinstance(part, ir.Load) for part in tree.parts(operand)):
+        if tree.loaded(operand):
             return False
         if tree.variables(operand) & self.changed:
             return False

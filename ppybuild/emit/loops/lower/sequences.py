@@ -1,0 +1,195 @@
+"""Functions of several numbers passed as one argument: a buffer, or a tuple."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.lower.builder import (
+    F64,
+    I64,
+    Builder,
+    at,
+    op,
+    require_number,
+    require_scalar,
+)
+from ppybuild.emit.loops.lower.library import Call, extreme
+from ppybuild.emit.loops.lower.operators import as_float, lower_binary, to_float, to_int
+from ppybuild.emit.loops.lower.stay import Stay
+from ppybuild.emit.loops.lower.values import BufferRef, Number, Value, describe
+
+COMPENSATED_SUM = sys.version_info >= (3, 12)
+"""Whether `sum` of floats carries a correction along, which kernels do not."""
+
+Rule = Callable[[Builder, ast.Call, list[Value]], Value]
+"""The values are of the arguments, then of the keywords."""
+
+
+def _length(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
+    if node.keywords or len(values) != 1:
+        raise Stay(node, "this form of `len`")
+    value = values[0]
+    if isinstance(value, tuple):
+        return ir.Const(len(value), I64)
+    if not isinstance(value, BufferRef):
+        raise Stay(node, f"the length of {describe(value)}")
+    return ir.Length(value.name)
+
+
+# Sums and products, from left to right
+
+
+def _fold(name: str, operator_: ast.operator, by_position: bool) -> Rule:
+    """`sum` or `prod`: from the int that changes nothing, or from `start`."""
+    operation = "add" if isinstance(operator_, ast.Add) else "mul"
+    neutral = ir.Const(0 if operation == "add" else 1, I64)
+
+    def lower(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
+        most = 2 if by_position else 1
+        named = [each.arg for each in node.keywords]
+        if not 1 <= len(node.args) <= most or named not in ([], ["start"]) or len(values) > 2:
+            raise Stay(node, f"this form of `{name}`")
+        start = require_scalar(node, values[1]) if len(values) == 2 else neutral
+        source = values[0]
+        if isinstance(source, BufferRef):
+            return _fold_buffer(builder, node, name, operation, source, to_int(start))
+        if not isinstance(source, tuple):
+            raise Stay(node, f"`{name}` of anything but a buffer or a tuple", _WRITE_OUT)
+        items = [require_number(node, item) for item in source]
+        if operation == "add" and COMPENSATED_SUM and not all(map(_is_int, items)):
+            raise Stay(node, "`sum` of floats", _WRITE_OUT)
+        total: Number = to_int(start)
+        for item in items:
+            total = lower_binary(builder, node, operator_, total, item, at(node))
+        return total
+
+    return lower
+
+
+_WRITE_OUT = "write the loop out"
+
+
+def _is_int(value: Number) -> bool:
+    return isinstance(value, ir.Expr) and value.type is not F64
+
+
+def _fold_buffer(
+    builder: Builder,
+    node: ast.Call,
+    name: str,
+    operation: str,
+    buffer: BufferRef,
+    start: ir.Expr,
+) -> Value:
+    location = at(node)
+    if operation == "add" and COMPENSATED_SUM and F64 in (start.type, buffer.element.type):
+        raise Stay(node, f"`{name}` of floats", _WRITE_OUT)
+    type_ = buffer.element.type
+    if type_ is F64 and start.type is I64:
+        # What an empty buffer gives is an int.
+        _require_items(builder, buffer, location)
+        start = to_float(start)
+    elif type_ is I64 and start.type is F64:
+        type_ = F64
+    total = builder.temporary(type_, name)
+    builder.emit(ir.Assign(total.name, start, location))
+    index, item = _item(builder, buffer)
+    body: ir.Statement
+    if type_ is F64:
+        body = ir.Assign(total.name, op(f"{operation}.f64", total, to_float(item)), location)
+    else:
+        body = ir.Checked(total.name, f"{operation}.i64", (total, item), location)
+    builder.emit(_over(buffer, index, 0, (body,), location))
+    return total
+
+
+# The least and the greatest
+
+
+def _extreme_item(name: str) -> Rule:
+    def lower(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
+        if node.keywords:
+            raise Stay(node, f"this form of `{name}`")
+        source = values[0]
+        if isinstance(source, tuple) and source:
+            items = tuple(require_number(node, item) for item in source)
+            return extreme(name)(Call(builder, node, items, at(node)))
+        if not isinstance(source, BufferRef):
+            raise Stay(node, f"`{name}` of anything but numbers, a tuple or a buffer")
+        location = at(node)
+        type_ = source.element.type
+        _require_items(builder, source, location)
+        best = builder.temporary(type_, name)
+        first = ir.Load(source.name, ir.Const(0, I64), type_)
+        builder.emit(ir.Assign(best.name, first, location))
+        index, item = _item(builder, source)
+        body = ir.Assign(best.name, op(f"{name}.{type_.value}", best, item), location)
+        builder.emit(_over(source, index, 1, (body,), location))
+        return best
+
+    return lower
+
+
+def _require_items(builder: Builder, buffer: BufferRef, location: ir.Location) -> None:
+    some = op("gt.i64", ir.Length(buffer.name), ir.Const(0, I64))
+    builder.emit(ir.Guard(some, "empty buffer", location))
+
+
+def _item(builder: Builder, buffer: BufferRef) -> tuple[ir.Var, ir.Load]:
+    index = builder.temporary(I64, "index")
+    return index, ir.Load(buffer.name, index, buffer.element.type)
+
+
+def _over(
+    buffer: BufferRef, index: ir.Var, start: int, body: ir.Block, location: ir.Location
+) -> ir.For:
+    first, one = ir.Const(start, I64), ir.Const(1, I64)
+    return ir.For(index.name, first, ir.Length(buffer.name), one, body, (), location)
+
+
+# Operators that take all the numbers at once
+
+
+def _exact_sum(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
+    source = _only(node, "math.fsum", values)
+    if isinstance(source, BufferRef):
+        row = f"fsum.{source.element.value}"
+        return builder.checked(row, (ir.Elements(source.name),), at(node))
+    numbers = _floats(node, "math.fsum", source)
+    return builder.checked("fsum", numbers, at(node)) if numbers else ir.Const(0.0, F64)
+
+
+def _distance(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
+    if node.keywords or len(values) != 2:
+        raise Stay(node, "this form of `math.dist`")
+    one, two = (_floats(node, "math.dist", value) for value in values)
+    if len(one) != len(two) or not one:
+        raise Stay(node, "`math.dist` of points without common coordinates")
+    return builder.checked("dist", (*one, *two), at(node))
+
+
+def _only(node: ast.Call, name: str, values: list[Value]) -> Value:
+    if node.keywords or len(values) != 1:
+        raise Stay(node, f"this form of `{name}`")
+    return values[0]
+
+
+def _floats(node: ast.Call, name: str, value: Value) -> tuple[ir.Expr, ...]:
+    if not isinstance(value, tuple):
+        raise Stay(node, f"`{name}` of {describe(value)}", _WRITE_OUT)
+    return tuple(as_float(require_number(node, item)) for item in value)
+
+
+ON_SEQUENCES: dict[str, Rule] = {
+    "builtins.len": _length,
+    "builtins.sum": _fold("sum", ast.Add(), by_position=True),
+    "builtins.min": _extreme_item("min"),
+    "builtins.max": _extreme_item("max"),
+    "math.prod": _fold("prod", ast.Mult(), by_position=False),
+    "math.fsum": _exact_sum,
+    "math.dist": _distance,
+}
+"""By canonical dotted name."""

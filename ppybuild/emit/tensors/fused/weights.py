@@ -39,11 +39,11 @@ class WeightContext:
     """The operations that read each value; a value that the region gives reads itself."""
 
 
-def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
-    """Elements of one size share a loop where their operands allow it."""
+def grouped(program: Program, ids: tuple[int, ...]) -> list[tuple[int | None, list[int]]]:
+    """Elements of one size share a loop where their operands allow it; None: on its own."""
     groups: list[tuple[int | None, list[int]]] = []
     known_after: dict[int, int] = {}
-    kinds = context.program.operations
+    kinds = program.operations
     for i in ids:
         operation = kinds[i]
         earliest = max((known_after.get(o, 0) for o in operands(operation)), default=0)
@@ -52,7 +52,7 @@ def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
             known_after[i] = len(groups)
             continue
         of = operation.weight if isinstance(operation, Whole) else i
-        size = count_of(context.program, of)
+        size = count_of(program, of)
         fitting = (k for k in range(earliest, len(groups)) if groups[k][0] == size)
         place = next(fitting, len(groups))
         if place == len(groups):
@@ -60,8 +60,13 @@ def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
         groups[place][1].append(i)
         # A number read by a wider loop, and a sum, is known only after its own loop.
         known_after[i] = place + 1 if size == 1 or isinstance(operation, Whole) else place
+    return groups
+
+
+def emit_section(context: WeightContext, ids: tuple[int, ...]) -> list[str]:
+    kinds = context.program.operations
     lines: list[str] = []
-    for extent, body in groups:
+    for extent, body in grouped(context.program, ids):
         if extent is None:
             lines += _emit_alone(context, body[0], kinds[body[0]])
         elif extent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,71 +14,22 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 from graphs import tensor_type, trace, type_of  # noqa: E402
 from native import Fused, compile_text  # noqa: E402
-from networks import Adam, Step, call, classifier, classifier_step, layers  # noqa: E402
+from networks import (  # noqa: E402
+    LOSSES,
+    Adam,
+    call,
+    classifier,
+    classifier_step,
+    compare_training,
+    layers,
+    mlp_shapes,
+    mse_network,
+)
 
 from ppybuild.emit.tensors.fused import NotFusible, emit_fused, plan_fused  # noqa: E402
 from ppybuild.emit.tensors.ir import Symbolic  # noqa: E402
 
 BATCHES = [0, 1, 5, 64, 1000]
-
-Loss = Callable[..., Any]
-
-
-def sgd_step(
-    loss_of: Loss, x: torch.Tensor, y: torch.Tensor, params: list[torch.Tensor]
-) -> Fused:
-    """Loss, gradients and `p - 0.05 * grad` as one fused region, parameters in place."""
-    kinds: dict[str, Any] = {"x": type_of(x), "y": type_of(y)}
-    for name in kinds:
-        kinds[name] = tensor_type(kinds[name].dtype, "n", *kinds[name].shape[1:])
-    kinds |= {f"p{i}": type_of(p) for i, p in enumerate(params)}
-    step = Step(**kinds, rate="float")
-    vx, vy, *values, rate = step.values
-    loss = loss_of(step.tracer, vx, vy, *values)
-    found = step.gradients(loss, tuple(values))
-    t = step.tracer
-    new = [
-        t("sub.Tensor", p, t("mul.Scalar", g, rate)) for p, g in zip(values, found, strict=True)
-    ]
-    inplace = {i + 1: i + 2 for i in range(len(params))}
-    return Fused(t.graph(loss, *new), inplace=inplace)
-
-
-def compare_training(
-    loss_of: Loss,
-    x: torch.Tensor,
-    y: torch.Tensor,
-    shapes: list[tuple[int, ...]],
-    steps: int = 4,
-) -> None:
-    torch.manual_seed(5)
-    params = [(torch.randn(s) / s[-1] ** 0.5).to(x.dtype).requires_grad_() for s in shapes]
-    mine = [p.detach().clone() for p in params]
-    fused = sgd_step(loss_of, x, y, mine)
-    for _ in range(steps):
-        loss = loss_of(torch, x, y, *params)
-        for p in params:
-            p.grad = None
-        loss.backward()
-        with torch.no_grad():
-            for p in params:
-                assert p.grad is not None
-                p -= 0.05 * p.grad
-        found = fused(len(x), x, y, *mine, 0.05)
-        assert fused.status == 0
-        torch.testing.assert_close(found[0], loss.detach(), equal_nan=True)
-        for ours, theirs in zip(mine, params, strict=True):
-            torch.testing.assert_close(ours, theirs.detach(), equal_nan=True)
-
-
-def mlp_shapes(widths: tuple[int, ...]) -> list[tuple[int, ...]]:
-    pairs = itertools.pairwise(widths)
-    return [shape for a, b in pairs for shape in ((b, a), (b,))]
-
-
-def mse_network(activation: str) -> Loss:
-    return lambda ops, x, y, *p: call(ops, "mse_loss", layers(ops, x, p, activation), y)
-
 
 WIDTHS = ((1, 1), (3, 7, 1), (33, 100, 3), (7, 1, 7), (100, 33, 33, 2), (16, 8, 8), (1, 5, 1))
 
@@ -119,54 +69,6 @@ def test_activations(activation: str, dtype: torch.dtype) -> None:
         return call(ops, "mse_loss", call(ops, "linear", h, w2, b2), y)
 
     compare_training(loss, x, y, mlp_shapes((5, 11, 3)))
-
-
-def targets(classes: int) -> Callable[[int], torch.Tensor]:
-    return lambda n: torch.randint(classes, (n,))
-
-
-LOSSES: dict[str, tuple[Loss, Callable[[int], torch.Tensor]]] = {
-    "l1": (lambda ops, z, y: call(ops, "l1_loss", z, y), lambda n: torch.randn(n, 4)),
-    "smooth": (
-        lambda ops, z, y: call(ops, "smooth_l1_loss", z, y),
-        lambda n: torch.randn(n, 4),
-    ),
-    "sum": (
-        lambda ops, z, y: call(ops, "mse_loss", call(ops, "mul.Scalar", z, 0.01), y, 2),
-        lambda n: torch.randn(n, 4) / 99,
-    ),
-    "bce": (
-        lambda ops, z, y: call(ops, "binary_cross_entropy", call(ops, "sigmoid", z), y),
-        lambda n: torch.rand(n, 4),
-    ),
-    "logits": (
-        lambda ops, z, y: call(ops, "binary_cross_entropy_with_logits", z, y),
-        lambda n: torch.rand(n, 4),
-    ),
-    "cross entropy": (lambda ops, z, y: call(ops, "cross_entropy_loss", z, y), targets(4)),
-    "ignored": (
-        lambda ops, z, y: call(ops, "cross_entropy_loss", z, y, None, 1, 2),
-        targets(4),
-    ),
-    "smoothing": (
-        lambda ops, z, y: call(ops, "cross_entropy_loss", z, y, None, 1, -100, 0.1),
-        targets(4),
-    ),
-    "odds": (
-        lambda ops, z, y: call(ops, "cross_entropy_loss", z, y),
-        lambda n: torch.rand(n, 4).softmax(1),
-    ),
-    "softmax": (
-        lambda ops, z, y: call(ops, "mse_loss", call(ops, "softmax.int", z, 1), y),
-        lambda n: torch.rand(n, 4),
-    ),
-    "row sums": (
-        lambda ops, z, y: call(
-            ops, "mean", call(ops, "mul.Tensor", call(ops, "sum.dim_IntList", z, [1]), y)
-        ),
-        lambda n: torch.rand(n),
-    ),
-}
 
 
 @pytest.mark.parametrize("batch", [1, 64, 333])

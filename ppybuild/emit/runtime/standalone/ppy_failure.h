@@ -105,6 +105,8 @@ _Noreturn void ppy_raise_integer(void);
 _Noreturn void ppy_exit(int64_t status);
 _Noreturn void ppy_exit_text(ppy_text message); /* to standard error; status 1 */
 
+bool ppy_is_kind_of(ppy_exception kind, ppy_exception ancestor);
+
 /* Catching.
  *
  *     ppy_handler handler;
@@ -120,11 +122,27 @@ _Noreturn void ppy_exit_text(ppy_text message); /* to standard error; status 1 *
  *
  * C variables that the body changes and that are read after it must be volatile (setjmp).
  * Where it jumps back, frames and their slots and the arena are as `PPY_TRY` found them. */
+typedef struct {
+    const char *file, *function;
+    int32_t line;
+} ppy_place;
+
+typedef struct {
+    ppy_exception kind;
+    bool integer;      /* `ppy_raise_integer` */
+    int64_t status;    /* of a SystemExit */
+    ppy_text message;  /* a slot */
+    ppy_place *places; /* of the frames that were left, the outermost first */
+    int64_t place_count;
+    int32_t line;      /* at which the frame was that caught it */
+} ppy_error;
+
 typedef struct ppy_handler {
     jmp_buf at;
     ppy_frame *frame;
     ppy_mark mark;
-    struct ppy_handler *outer;
+    struct ppy_handler *outer, *caught_before;
+    ppy_error error; /* once it has caught one */
 } ppy_handler;
 
 #define PPY_TRY(handler) (ppy_try_begin(handler), setjmp((handler)->at) == 0)

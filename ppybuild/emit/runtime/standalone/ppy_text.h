@@ -2,14 +2,17 @@
  *
  * A text borrows its bytes. They are in one of three places:
  *   - a literal of the program, for ever;
- *   - the *arena*, for what a statement makes on its way: give it back with `ppy_mark` before
- *     a statement and `ppy_release` after it;
+ *   - the *arena*, for what a statement makes on its way: give it back with
+ *     `ppy_arena_mark` before a statement and `ppy_arena_release` after it;
  *   - a *slot*, for what a variable, a list item or an attribute holds: `ppy_keep` copies.
  *
  *     const ppy_mark mark = ppy_arena_mark();
  *     const ppy_text parts[] = {PPY_TEXT("row "), ppy_str_int(i)};
  *     ppy_keep(&name, ppy_concat(parts, 2));        // name = f"row {i}"
  *     ppy_arena_release(mark);
+ *
+ * A text that is borrowed from a slot is gone when the slot changes: where a call between may
+ * change it, and for `a, b = b, a`, take `ppy_arena_copy` of it first.
  *
  * A lone surrogate has the three bytes that UTF-8 would give it, as in Python's
  * `surrogatepass`; so bytes are ordered as code points are. */
@@ -41,6 +44,7 @@ void ppy_arena_release(ppy_mark mark);
 /* The same, but for `result`, which may be anywhere: it is in the arena afterwards. What a
  * function that returns a text ends with, before it drops its slots. */
 ppy_text ppy_arena_return(ppy_mark mark, ppy_text result);
+ppy_text ppy_arena_copy(ppy_text text);
 /* Bytes of any alignment that lists and tuples need too. Raises MemoryError. */
 void *ppy_arena_allocate(int64_t bytes);
 
@@ -59,8 +63,9 @@ ppy_text ppy_concat(const ppy_text *parts, int64_t count);   /* a + b + c; f-str
 ppy_text ppy_join(ppy_text separator, const ppy_text *parts, int64_t count);
 ppy_text ppy_repeat(ppy_text text, int64_t times);           /* text * times; below zero is none */
 ppy_text ppy_at(ppy_text text, int64_t index);               /* text[index]; IndexError */
-/* text[start:stop:step]; where a bound is left out pass `ppy_absent`. ValueError for step 0. */
-#define ppy_absent INT64_MIN
+/* text[start:stop:step]; a bound that is left out is PPY_ABSENT (INT64_MIN itself is written as
+ * the number above it, which means the same). ValueError for step 0. */
+#define PPY_ABSENT INT64_MIN
 ppy_text ppy_slice(ppy_text text, int64_t start, int64_t stop, int64_t step);
 
 /* Asking. */

@@ -79,9 +79,10 @@ def _statement(statement: ir.Statement, indent: str) -> list[str]:
         case ir.If(condition, then, orelse, _):
             lines = [f"if {dump_expr(condition)}:", *_block(then, "  ")]
             lines += ["else:", *_block(orelse, "  ")] if orelse else []
-        case ir.For(target, start, stop, step, body, orelse, _, independent):
+        case ir.For(target, start, stop, step, body, orelse, _, independent, unrolled):
             bounds = ", ".join(map(dump_expr, (start, stop, step)))
-            note = "  # independent" if independent else ""
+            notes = ("independent",) * independent + ("unrolled",) * unrolled
+            note = f"  # {', '.join(notes)}" if notes else ""
             lines = [f"for {target} in range({bounds}):{note}", *_block(body, "  ")]
             lines += ["else:", *_block(orelse, "  ")] if orelse else []
         case ir.While(test, condition, body, orelse, _):

@@ -230,6 +230,9 @@ class For:
     independent: bool = False
     """No turn reads or writes an element that another turn writes, so that the turns'
     loads and stores may be interleaved (C: `#pragma GCC ivdep`)."""
+    unrolled: bool = False
+    """Each turn waits for the last, so that fewer branches between them help (C:
+    `#pragma GCC unroll`)."""
 
 
 @final

@@ -358,6 +358,8 @@ class _Kernel:
     def turns(self, loop: ir.For, head: str, first: tuple[str, ...]) -> None:
         if loop.independent:
             self.line("#pragma GCC ivdep")
+        if loop.unrolled:
+            self.line("#pragma GCC unroll 2")
         with self.block(head):
             for line in first:
                 self.line(line)

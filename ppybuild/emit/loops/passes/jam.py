@@ -15,11 +15,11 @@
 A sum in source order waits for each addition; four of them, of four rows, wait together,
 and the C compiler may keep them in the lanes of a vector. Each keeps its own order, so the
 bits are the same. What follows in the row, and carries something from row to row, runs row
-by row as before.
+by row as before; where that sums in loops over the same range, the front of the next four
+rows is woven into those of the first (`weaving`), so that neither sum waits alone.
 
-The front part of a row stores nothing, cannot fail, reads no variable of the row before,
-and its inner loops run over the same range in every row. It reads only memory that the
-rest of the row does not write; a condition before the loop finds out.
+The front (`fronts`) reads only memory that the rest of the row does not write; a condition
+before the loop finds out.
 
 Keeps: values, order of evaluation within a row, every failure. Needs: a loop without
 checks. Guards: none added; buffers that share memory take the body without it. The last row
@@ -28,15 +28,19 @@ is always one of those that run as they were, so that it leaves the variables as
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from ppybuild.emit.loops import ir, tree
+from ppybuild.emit.loops.passes import fronts, weaving
 from ppybuild.emit.loops.verify import scalars
 
 ROWS = 4
-Live = frozenset[str]
 I64, BOOL = ir.Type.I64, ir.Type.BOOL
+
+Lane = dict[str, str]
+"""What the variables of a front are called for one row of a block."""
 
 
 def run(function: ir.Function) -> ir.Function:
@@ -77,19 +81,19 @@ class _Rewriting:
 
         `around` is the statement of the function that will be replaced.
         """
-        front = _front(loop)
+        front = fronts.front_of(loop)
         if front is None:
             return None
         rest = loop.body[len(front) :]
-        reads = _loaded(front)
+        reads = fronts.loaded(front)
         writes = {one.buffer for one in tree.statements(rest) if isinstance(one, ir.Store)}
         if reads & writes:
             return None
         apart: list[ir.Expr] = [
             ir.Disjoint(read, write) for read in sorted(reads) for write in sorted(writes)
         ]
-        lasting = _reads(self.function.body, around) & tree.assigned(front)
-        if not lasting <= _exposed(front, frozenset(), loops_run=True)[1]:
+        lasting = fronts.reads(self.function.body, around) & tree.assigned(front)
+        if not lasting <= fronts.exposed(front, frozenset(), loops_run=True)[1]:
             return None
         return apart, self.rewrite(loop, front, rest)
 
@@ -97,47 +101,132 @@ class _Rewriting:
         self.function, name = tree.fresh(self.function, stem, type)
         return name
 
+    def types(self) -> dict[str, ir.Type]:
+        found = {each.name: each.type for each in scalars(self.function.parameters)}
+        return found | dict(self.function.locals)
+
     def rewrite(self, loop: ir.For, front: ir.Block, rest: ir.Block) -> ir.Block:
         at = loop.location
+        stop, settled = self.settle(loop)
         whole, block = self.local("whole", I64), self.local("block", I64)
         most, one = ir.Var(whole, I64), ir.Const(1, I64)
         over = ir.Op("rem.i64", (most, ir.Const(ROWS, I64)), I64)
         counted = (
-            ir.Assign(whole, ir.Op("max.i64", (loop.stop, one), I64), at),
+            *settled,
+            ir.Assign(whole, ir.Op("max.i64", (stop, one), I64), at),
             ir.Assign(whole, ir.Op("sub.i64", (most, one), I64), at),
             ir.Assign(whole, ir.Op("sub.i64", (most, over), I64), at),
         )
-        cheap = _cheap(loop, front)
-        kept = tuple(statement for statement in front if statement in cheap)
-        types = {each.name: each.type for each in scalars(self.function.parameters)}
-        types |= self.function.locals
+        rows = self.plan(loop, front, rest, block)
+        body = self.woven(rows, loop, front, stop) or self.plain(rows, loop, front)
+        step = ir.Const(ROWS, I64)
+        blocks: ir.Block = (
+            ir.For(block, loop.start, ir.Var(whole, I64), step, body.turn, (), at),
+        )
+        if body.before:
+            some = ir.Op("gt.i64", (most, ir.Const(0, I64)), BOOL)
+            blocks = (ir.If(some, (*body.before, *blocks), (), at),)
+        return (*counted, *blocks, replace(loop, start=most, stop=stop))
+
+    def settle(self, loop: ir.For) -> tuple[ir.Expr, ir.Block]:
+        """The end of the loop as an expression that the loop does not change, and what has
+        to run before for that."""
+        changed = tree.assigned((loop,))
+        if not tree.variables(loop.stop) & changed and not tree.loaded(loop.stop):
+            return loop.stop, ()
+        stop = self.local(f"{loop.target}_stop", I64)
+        return ir.Var(stop, I64), (ir.Assign(stop, loop.stop, loop.location),)
+
+    def plan(self, loop: ir.For, front: ir.Block, rest: ir.Block, block: str) -> _Rows:
+        types = self.types()
+        kept = fronts.cheap(loop, front)
         counters = {one.target for one in tree.statements(front) if isinstance(one, ir.For)}
         shared = {name: self.local(name, types[name]) for name in sorted(counters)}
         own = sorted(tree.assigned(front) - counters)
-        lanes = [
+        lanes = tuple(
             shared | {name: self.local(name, types[name]) for name in own} for _ in range(ROWS)
-        ]
-        read = _exposed(rest, frozenset())[0]
-        rows = [_plus(ir.Var(block, I64), number) for number in range(ROWS)]
-        jammed = _jam(front, lanes, loop.target, rows)
+        )
         again = {name for statement in kept for name in tree.own_targets(statement)}
-        picks = tuple(
-            ir.Assign(name, _pick(name, types[name], lanes, loop.target, rows), at)
-            for name in own
-            if name in read - again
+        read = fronts.exposed(rest, frozenset())[0]
+        picked = tuple(name for name in own if name in read - again)
+        return _Rows(ir.Var(block, I64), lanes, tuple(kept), rest, picked)
+
+    def plain(self, rows: _Rows, loop: ir.For, front: ir.Block) -> _Blocks:
+        """The front of the block, then the rest row by row."""
+        jammed = _jam(front, rows.lanes, loop.target, _following(rows.block))
+        body = (*rows.kept, *self.picks(rows, loop, rows.lanes, 0), *rows.rest)
+        return _Blocks((), (*jammed, _row_loop(loop, rows.block, 0, body)))
+
+    def woven(
+        self, rows: _Rows, loop: ir.For, front: ir.Block, stop: ir.Expr
+    ) -> _Blocks | None:
+        """The first row with the front of the next block woven in, then the other rows; the
+        front of the first block runs before. The last block takes the last rows for a next
+        one: what is found of them is not used."""
+        if not weaving.can_weave(rows.rest, front):
+            return None
+        at = loop.location
+        ahead = self.local("ahead", I64)
+        jammed = _jam(front, rows.lanes, loop.target, _following(ir.Var(ahead, I64)))
+        woven = weaving.weave(rows.rest, jammed)
+        types = self.types()
+        last = ir.Op("sub.i64", (stop, ir.Const(ROWS, I64)), I64)
+        nearer = ir.Op("min.i64", (_plus(rows.block, ROWS), last), I64)
+        held = tuple(
+            {name: self.local(name, types[name]) for name in rows.picked}
+            for _ in range(1, ROWS)
         )
-        row_loop = replace(
-            loop,
-            start=rows[0],
-            stop=_plus(ir.Var(block, I64), ROWS),
-            body=(*kept, *picks, *rest),
+        holding = tuple(
+            ir.Assign(names[name], ir.Var(lane[name], types[name]), at)
+            for names, lane in zip(held, rows.lanes[1:], strict=True)
+            for name in rows.picked
         )
-        step = ir.Const(ROWS, I64)
-        blocks = ir.For(
-            block, loop.start, ir.Var(whole, I64), step, (*jammed, row_loop), (), at
+        first = tuple(
+            ir.Assign(name, ir.Var(rows.lanes[0][name], types[name]), at)
+            for name in rows.picked
         )
-        remainder = replace(loop, start=ir.Var(whole, I64))
-        return (*counted, blocks, remainder)
+        others = (*rows.kept, *self.picks(rows, loop, held, 1), *weaving.unrolled(rows.rest))
+        turn = (
+            ir.Assign(ahead, nearer, at),
+            *holding,
+            *tree.rename((*rows.kept, *first, *woven), {loop.target: rows.block.name}),
+            _row_loop(loop, rows.block, 1, others),
+        )
+        start: list[ir.Expr] = [ir.Const(number, I64) for number in range(ROWS)]
+        return _Blocks(_jam(front, rows.lanes, loop.target, start), turn)
+
+    def picks(
+        self, rows: _Rows, loop: ir.For, lanes: Sequence[Lane], first: int
+    ) -> tuple[ir.Assign, ...]:
+        types = self.types()
+        numbers = _following(rows.block)[first:]
+        return tuple(
+            ir.Assign(
+                name, _pick(name, types[name], lanes, loop.target, numbers), loop.location
+            )
+            for name in rows.picked
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A block of rows."""
+
+    block: ir.Var
+    """Its first row."""
+    lanes: tuple[Lane, ...]
+    kept: tuple[ir.Statement, ...]
+    """What is cheaper to run again in each row than to keep."""
+    rest: ir.Block
+    picked: tuple[str, ...]
+    """Variables of the front that the rest reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    before: ir.Block
+    """Where there is a block at all."""
+    turn: ir.Block
 
 
 def _and(one: ir.Expr, two: ir.Expr) -> ir.Expr:
@@ -148,112 +237,16 @@ def _plus(value: ir.Expr, number: int) -> ir.Expr:
     return ir.Op("add.i64", (value, ir.Const(number, I64)), I64) if number else value
 
 
-# What may be jammed
+def _following(first: ir.Expr) -> list[ir.Expr]:
+    return [_plus(first, number) for number in range(ROWS)]
 
 
-def _front(loop: ir.For) -> ir.Block | None:
-    """The longest front of a loop's body that can run for several rows first, if it sums."""
-    counts_up = loop.step == ir.Const(1, I64) and loop.start == ir.Const(0, I64)
-    if not counts_up or loop.orelse or loop.target in tree.assigned(loop.body):
-        return None
-    if not all(_stays(statement) for statement in tree.statements(loop.body)):
-        return None
-    changed = tree.assigned(loop.body) | {loop.target}
-    length = 0
-    bound: Live = frozenset((loop.target,))
-    for statement in loop.body:
-        after = _bound_after(statement, bound, changed) if _independent(statement) else None
-        if after is None:
-            break
-        bound = after
-        length += 1
-    front = loop.body[:length]
-    if not any(_sums(statement) for statement in front):
-        return None
-    needed = _exposed(loop.body[length:], frozenset())[0] & tree.assigned(front)
-    return front if needed <= bound else None
-
-
-def _stays(statement: ir.Statement) -> bool:
-    """Whether control goes on to the next statement, and nothing can fail."""
-    return isinstance(statement, ir.Assign | ir.Store | ir.For | ir.If)
-
-
-def _independent(statement: ir.Statement) -> bool:
-    return all(
-        isinstance(one, ir.Assign | ir.For | ir.If) for one in tree.statements((statement,))
-    )
-
-
-def _sums(statement: ir.Statement) -> bool:
-    """Whether this is a loop in which a float waits for its own last value, and no loops."""
-    return isinstance(statement, ir.For) and any(
-        isinstance(one, ir.Assign)
-        and one.value.type is ir.Type.F64
-        and one.target in tree.variables(one.value)
-        for one in tree.statements(statement.body)
-    )
-
-
-def _bound_after(statement: ir.Statement, bound: Live, changed: Live) -> Live | None:
-    """The variables surely bound in this row after a statement; None where it may read one
-    that is bound elsewhere in the loop, so that the value may be another row's."""
-    for expression in tree.own_expressions(statement):
-        if (tree.variables(expression) & changed) - bound:
-            return None
-    match statement:
-        case ir.Assign(target=target):
-            return bound | {target}
-        case ir.For(target=target, start=start, stop=stop, step=step, body=body, orelse=orelse):
-            ranged = tree.variables(start) | tree.variables(stop) | tree.variables(step)
-            loads = any(map(tree.loaded, (start, stop, step)))
-            inside = _block_bound(body, bound | {target}, changed)
-            # The same range in every row: nothing that the row computes is in it.
-            if ranged & changed or loads or orelse or inside is None:
-                return None
-            return None if target in tree.assigned(body) else bound
-        case ir.If(then=then, orelse=orelse):
-            one, two = _block_bound(then, bound, changed), _block_bound(orelse, bound, changed)
-            return None if one is None or two is None else one & two
-        case _:
-            return None
-
-
-def _block_bound(block: ir.Block, bound: Live, changed: Live) -> Live | None:
-    for statement in block:
-        after = _bound_after(statement, bound, changed)
-        if after is None:
-            return None
-        bound = after
-    return bound
-
-
-def _cheap(loop: ir.For, front: ir.Block) -> list[ir.Statement]:
-    """Assignments better done again for each row: of the row's number and invariants."""
-    known = {loop.target}
-    inner = tree.assigned(front)
-    again: list[ir.Statement] = []
-    counts: dict[str, int] = {}
-    for one in tree.statements(front):
-        for name in tree.own_targets(one):
-            counts[name] = counts.get(name, 0) + 1
-    for statement in front:
-        if not isinstance(statement, ir.Assign) or statement.value.type is not I64:
-            continue
-        reads = tree.variables(statement.value)
-        if tree.loaded(statement.value):
-            continue
-        if not (reads & inner) - known and counts[statement.target] == 1:
-            known.add(statement.target)
-            again.append(statement)
-    return again
-
-
-# Jamming
+def _row_loop(loop: ir.For, block: ir.Expr, first: int, body: ir.Block) -> ir.For:
+    return replace(loop, start=_plus(block, first), stop=_plus(block, ROWS), body=body)
 
 
 def _jam(
-    block: ir.Block, lanes: list[dict[str, str]], target: str, rows: list[ir.Expr]
+    block: ir.Block, lanes: Sequence[Lane], target: str, rows: Sequence[ir.Expr]
 ) -> ir.Block:
     """The block for every lane: statement by statement, an inner loop once for all."""
     result: list[ir.Statement] = []
@@ -279,7 +272,7 @@ def _with_row(statement: ir.Statement, target: str, row: ir.Expr) -> ir.Statemen
 
 
 def _pick(
-    name: str, type: ir.Type, lanes: list[dict[str, str]], target: str, rows: list[ir.Expr]
+    name: str, type: ir.Type, lanes: Sequence[Lane], target: str, rows: Sequence[ir.Expr]
 ) -> ir.Expr:
     """The lane of the row."""
     found: ir.Expr = ir.Var(lanes[-1][name], type)
@@ -287,47 +280,3 @@ def _pick(
         here = ir.Op("eq.i64", (ir.Var(target, I64), row), BOOL)
         found = ir.Select(here, ir.Var(names[name], type), found, type)
     return found
-
-
-def _loaded(block: ir.Block) -> frozenset[str]:
-    """The buffers that a block reads."""
-    return frozenset().union(
-        *(
-            tree.loaded(whole)
-            for statement in tree.statements(block)
-            for whole in tree.own_expressions(statement)
-        )
-    )
-
-
-def _exposed(block: ir.Block, bound: Live, loops_run: bool = False) -> tuple[Live, Live]:
-    """The variables that a block reads before it has surely bound them, and those that it
-    has surely bound; `loops_run` supposes that every loop has a turn."""
-    found: Live = frozenset()
-    for statement in block:
-        for whole in tree.own_expressions(statement):
-            found |= tree.variables(whole) - bound
-        match statement:
-            case ir.If(then=then, orelse=orelse):
-                one, two = (_exposed(side, bound, loops_run) for side in (then, orelse))
-                found |= one[0] | two[0]
-                bound |= one[1] & two[1]
-            case ir.For(target=target, body=body):
-                reads, inside = _exposed(body, bound | {target}, loops_run)
-                found |= reads
-                bound = inside if loops_run else bound
-            case _:
-                bound |= frozenset(tree.own_targets(statement))
-    return found, bound
-
-
-def _reads(block: ir.Block, left_out: ir.Statement | None = None) -> Live:
-    """The variables that a block reads, but for one statement in it."""
-    found: set[str] = set()
-    for statement in block:
-        if statement is not left_out:
-            for whole in tree.own_expressions(statement):
-                found |= tree.variables(whole)
-            for inner in tree.blocks(statement):
-                found |= _reads(inner, left_out)
-    return frozenset(found)

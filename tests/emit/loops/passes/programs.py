@@ -251,4 +251,66 @@ def only_sums(a: Buffer[float], rows: int, cols: int) -> float:
         total = total * 0.75 + s
     return total
 """,
+    "woven": """
+def woven(a: Buffer[float], out: Buffer[float], rows: int, cols: int) -> float:
+    total = 0.0
+    last = 0.0
+    for row in range(rows):
+        low = 1.0
+        s = 0.0
+        for i in range(cols):
+            s += a[row * cols + i]
+            if s < low:
+                low = s
+        squares = s * 0.5
+        for i in range(cols):
+            squares += (a[row * cols + i] - s) * low
+        last = last * 0.5 + s
+        for i in range(cols):
+            out[row * cols + i] = a[row * cols + i] - squares
+            total += out[row * cols + i]
+        for i in range(cols):
+            total = total + out[row * cols + i] * last
+            last += low
+    return total + last
+""",
+    "woven_from_one": """
+def woven_from_one(a: Buffer[float], out: Buffer[float], rows: int, cols: int) -> float:
+    total = 0.0
+    for row in range(rows):
+        s = 0.0
+        for i in range(1, cols):
+            s += a[row * cols + i] * a[row * cols + i - 1]
+        for i in range(1, cols):
+            out[row * cols + i] = a[row * cols + i] * s
+            total += out[row * cols + i]
+        total -= s
+    return total
+""",
+    "end_changes": """
+def end_changes(a: Buffer[float], rows: int) -> float:
+    total = 0.0
+    rows = rows % 16
+    for row in range(rows):
+        s = 0.0
+        for i in range(len(a)):
+            s += a[i] * 0.5
+        total += s
+        rows = 2
+    return total + rows
+""",
+    "counter_changes": """
+def counter_changes(a: Buffer[float], rows: int, cols: int) -> float:
+    total = 0.0
+    i = 0
+    for row in range(rows):
+        s = 0.0
+        for i in range(cols):
+            s += a[row * cols + i]
+        for i in range(cols):
+            total += s
+            i = 3
+        total = total + i
+    return total
+""",
 }

@@ -57,6 +57,7 @@ _KEYS: Mapping[str, Callable[[object], bool]] = {
     "module": _is_text,
     "args": _is_texts,
     "device": _is_text,
+    "without_gpu": _is_text,
     "platform": _is_text,
     "python": _is_text,
     "torch": lambda value: value is None or isinstance(value, str),
@@ -135,6 +136,29 @@ def check_machine(description: Mapping[str, Any]) -> None:
             f"built for a CPU with {', '.join(missing)}, which this one does not have: "
             'build here, or with cpu = "baseline" in ppy.toml'
         )
+    if description["device"] == "cuda" and description["without_gpu"] == "error":
+        reason = without_gpu()
+        if reason:
+            raise Refused(
+                f"built for a GPU, and {reason}: run it where there is one, or build with "
+                'without-gpu = "cpu" in ppy.toml'
+            )
+
+
+def without_gpu() -> str:
+    """Why the NVIDIA driver (https://docs.nvidia.com/cuda/cuda-driver-api/) offers no GPU
+    here; "" where it does."""
+    from ctypes import CDLL, byref, c_int
+
+    try:
+        driver = CDLL("libcuda.so.1")
+    except OSError:
+        return "no NVIDIA driver is installed here"
+    count = c_int(0)
+    code = driver.cuInit(0) or driver.cuDeviceGetCount(byref(count))
+    if code:
+        return f"the NVIDIA driver does not start here (CUDA error {code})"
+    return "" if count.value else "there is none here"
 
 
 def soabi() -> str:

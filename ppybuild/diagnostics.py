@@ -310,10 +310,11 @@ CODES: dict[str, Code] = {
     ),
     "E4005": Code(
         "error",
-        "device not available",
-        "This version of ppybuild does not build for the device.",
+        "no CUDA compiler",
+        "Kernels for a GPU are compiled by NVIDIA's nvcc, which was not found or does not run.",
         "ppybuild build --device cuda",
-        "Build for another one: `--device cpu`.",
+        "`pip install ppybuild[cuda]`, put the CUDA toolkit's `bin` on the path, or name the "
+        "toolkit in CUDA_HOME; or build with `--device cpu`.",
     ),
     "E4006": Code(
         "error",
@@ -349,6 +350,13 @@ CODES: dict[str, Code] = {
         "PyInstaller, which collects the libraries of the format `full`, failed.",
         "",
         "Run `python -m PyInstaller` on the program to see what it says.",
+    ),
+    "E4011": Code(
+        "error",
+        "compiler does not know the GPU",
+        "A card of `[device.cuda] arch` is not one that nvcc compiles for.",
+        'arch = ["sm_9"]',
+        "Name cards as `nvcc --list-gpu-code` does, or use another CUDA toolkit.",
     ),
     # E9: a fault of ppybuild's own.
     "E9001": Code(

@@ -78,6 +78,7 @@ def write_bundle(
         "module": module,
         "args": [],
         "device": "cpu",
+        "without_gpu": "cpu",
         "platform": sysconfig.get_platform(),
         "python": soabi(),
         "torch": None,

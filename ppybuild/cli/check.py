@@ -81,5 +81,5 @@ def _remarks(manifest: Manifest, facts: Facts) -> set[Diagnostic]:
     for entry in manifest.entry.values():
         main = main_module(facts.program, entry.module)
         if main is not None:
-            found |= {*emit_entry(facts, entry, main).remarks}
+            found |= {*emit_entry(facts, entry, main, manifest.build.device).remarks}
     return found

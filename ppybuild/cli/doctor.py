@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -102,7 +100,7 @@ def examine() -> Iterator[Finding]:
         f"{torch.version} ({abi} C++ ABI), {torch.folder}" if torch else "",
         "`python -m pip install torch`",
     )
-    yield Finding("nvcc", "for cuda", _nvcc(), "install the CUDA toolkit from NVIDIA")
+    yield Finding("nvcc", "for cuda", _nvcc(), "`python -m pip install ppybuild[cuda]`")
 
 
 def _compiler(found: Compiler | None) -> str:
@@ -121,11 +119,7 @@ def _version(distribution: str) -> str:
 
 
 def _nvcc() -> str:
-    path = shutil.which("nvcc")
-    if path is None:
-        return ""
-    done = subprocess.run(
-        [path, "--version"], capture_output=True, text=True, errors="replace", check=False
-    )
-    releases = [line for line in done.stdout.splitlines() if "release" in line]
-    return f"{releases[0].strip()}, {path}" if releases else path
+    from ppybuild.targets.cuda import find_nvcc, nvcc_version
+
+    path = find_nvcc()
+    return f"{nvcc_version(path) or 'does not run'}, {path}" if path else ""

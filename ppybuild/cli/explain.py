@@ -158,7 +158,7 @@ def _entries(manifest: Manifest, facts: Facts, function: Function) -> Iterator[s
         main = main_module(facts.program, entry.module)
         if main is None or function.module not in entry_modules(facts.program, main):
             continue
-        emission = emit_entry(facts, entry, main)
+        emission = emit_entry(facts, entry, main, manifest.build.device)
         binding = emission.bindings.get(function.name)
         state = f"native, in `{binding[0]}`" if binding else "stays in Python"
         yield f"  in entry `{name}`: {state}"

@@ -41,8 +41,10 @@ def emit(
     *,
     fp: Literal["strict", "relaxed"] = "strict",
     numerics: Numerics = "fused",
+    cuda: bool = False,
 ) -> Emission:
-    """Emit what is native in these modules: loops, then regions of tensor operations.
+    """Emit what is native in these modules: loops, then regions of tensor operations, with
+    `cuda` in a form for GPUs too.
 
     A function that one of the two takes has no remark of the other.
     """
@@ -50,7 +52,7 @@ def emit(
     names = [name for name, found in facts.program.functions.items() if found.module in wanted]
     lowered, stayed = lower(facts, names)
     loops = emit_loops(facts, optimise(lowered), fp)
-    regions, refused, told = emit_tensors(facts, wanted, frozenset(lowered), numerics)
+    regions, refused, told = emit_tensors(facts, wanted, frozenset(lowered), numerics, cuda)
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
     remarks = _one_each(facts, names, bindings, (*refused, *stayed))
@@ -58,7 +60,11 @@ def emit(
 
 
 def emit_tensors(
-    facts: Facts, modules: frozenset[str], taken: frozenset[str], numerics: Numerics
+    facts: Facts,
+    modules: frozenset[str],
+    taken: frozenset[str],
+    numerics: Numerics,
+    cuda: bool = False,
 ) -> tuple[RegionEmission, tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
     """The extension of tensor regions, without functions that are `taken`; why functions
     stay in Python; and which numerics each region has."""
@@ -75,7 +81,9 @@ def emit_tensors(
     assert schemas is not None, "regions are discovered by torch's schemas"
     kept = [region for group in by_module.values() for region in group]
     forwards, unfused = plan_forwards(facts, kept) if numerics == "fused" else ({}, {})
-    emission = emit_regions(by_module, schemas, steps=steps_by_module, forwards=forwards)
+    emission = emit_regions(
+        by_module, schemas, steps=steps_by_module, forwards=forwards, cuda=cuda
+    )
     unspelled = [
         Diagnostic(
             "R3004",
@@ -94,6 +102,14 @@ def emit_tensors(
             )
             for region in kept
             if region.function in emission.bindings
+        ),
+        *(
+            Diagnostic(
+                "R3004",
+                f"`{name}` is PyTorch's on a GPU: its fused form does not hold {reason}",
+                _whole(facts, name),
+            )
+            for name, reason in emission.not_cuda.items()
         ),
     ]
     return emission, (*remarks, *unspelled), tuple(told)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal
 from ppybuild.diagnostics import CODES, UNREADABLE, Diagnostic, Failure, nearest
 from ppybuild.manifest import Manifest
 from ppybuild.targets import folder
-from ppybuild.targets.devices import need_device
 from ppybuild.targets.digest import (
     Inputs,
     entry_fingerprint,
@@ -82,7 +81,6 @@ def build(
     """
     manifest = _with_options(manifest, options)
     names = choose_entries(manifest, entries)
-    need_device(device)
     with machine_faults(manifest.build.dir):
         inputs = _inputs(manifest, names, device)
         reasons = _reasons(manifest, names, device, inputs)
@@ -248,7 +246,7 @@ class _Job:
         said = self.manifest.entry[self.entry]
         module = main_module(program, said.module)
         assert module is not None, "checked before"
-        emission = emit_entry(facts, said, module)
+        emission = emit_entry(facts, said, module, self.device)
         self.bundle(program, module, emission)
         return emission.remarks
 
@@ -273,6 +271,7 @@ class _Job:
             module=module,
             args=self.manifest.entry[self.entry].args,
             device=self.device,
+            without_gpu=self.manifest.device.cuda.without_gpu,
             platform=sysconfig.get_platform(),
             python=str(sysconfig.get_config_var("SOABI")),
             torch=toolchain.torch.version if toolchain and toolchain.torch else None,
@@ -306,6 +305,8 @@ class _Job:
 
 def need_toolchain(manifest: Manifest, device: str, emission: Emission) -> Toolchain:
     """Everything that compiling it needs, or a `Failure` that says what is missing."""
+    from ppybuild.targets.cpu import choose_instructions
+    from ppybuild.targets.cuda import need_cuda
     from ppybuild.targets.scons import Toolchain
     from ppybuild.targets.toolchain import (
         need_compiler,
@@ -317,6 +318,7 @@ def need_toolchain(manifest: Manifest, device: str, emission: Emission) -> Toolc
     need_scons()
     paths = [source.path for one in emission.extensions for source in one.sources]
     uses_cxx = any(path.suffix == ".cpp" for path in paths)
+    uses_cuda = any(path.suffix == ".cu" for path in paths)
     uses_torch = any(one.uses_torch for one in emission.extensions)
     compiler = need_compiler("C")
     cache = manifest.build.cache or folder.own_cache(manifest.build.dir)
@@ -326,6 +328,7 @@ def need_toolchain(manifest: Manifest, device: str, emission: Emission) -> Toolc
         cxx=need_compiler("C++") if uses_cxx else None,
         python_include=need_python_headers(),
         torch=need_torch() if uses_torch else None,
-        instructions=need_device(device)(manifest, compiler),
+        instructions=choose_instructions(manifest.device.cpu.cpu, compiler),
+        cuda=need_cuda(manifest.device.cuda.arch) if uses_cuda else None,
         cache=cache,
     )

@@ -33,6 +33,8 @@ class Contents:
     module: str
     args: tuple[str, ...]
     device: str
+    without_gpu: str
+    """What a bundle for `cuda` does where there is no GPU: "cpu" or "error"."""
     platform: str
     """Of the machine that it runs on: `linux-x86_64`."""
     python: str
@@ -94,6 +96,7 @@ def _description(folder: Path, contents: Contents) -> dict[str, Any]:
         "module": contents.module,
         "args": contents.args,
         "device": contents.device,
+        "without_gpu": contents.without_gpu,
         "platform": contents.platform,
         "python": contents.python,
         "torch": contents.torch,

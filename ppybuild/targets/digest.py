@@ -18,6 +18,7 @@ from ppybuild.graph.products import is_product
 from ppybuild.manifest import Manifest
 from ppybuild.places import shown_path
 from ppybuild.targets.cpu import machine_fingerprint
+from ppybuild.targets.cuda import nvcc_identity
 from ppybuild.targets.data import data_state
 from ppybuild.targets.toolchain import fingerprint as toolchain_fingerprint
 
@@ -34,7 +35,8 @@ def fingerprint(manifest: Manifest, device: str) -> dict[str, str]:
     return {
         "ppybuild": _digest("".join(own)),
         **{part: _digest(text) for part, text in toolchain_fingerprint().items()},
-        "the machine": _digest(machine_fingerprint()) if _is_native(manifest, device) else "",
+        "the machine": _digest(machine_fingerprint()) if _is_native(manifest) else "",
+        "the CUDA compiler": nvcc_identity() if device == "cuda" else "",
         **{shown_path(path, manifest.root): digest for path, digest in _sources(manifest)},
     }
 
@@ -44,7 +46,10 @@ def entry_fingerprint(manifest: Manifest, entry: str, device: str) -> dict[str, 
     said = {
         "version": manifest.project.version,
         "entry": manifest.entry[entry].model_dump(mode="json"),
-        "device": getattr(manifest.device, device).model_dump(mode="json"),
+        "device": [
+            manifest.device.cpu.model_dump(mode="json"),
+            manifest.device.cuda.model_dump(mode="json") if device == "cuda" else None,
+        ],
         "roots": [shown_path(root, manifest.root) for root in manifest.sources.roots],
         "exclude": manifest.sources.exclude,
     }
@@ -101,8 +106,8 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield Path(here, file)
 
 
-def _is_native(manifest: Manifest, device: str) -> bool:
-    return device == "cpu" and manifest.device.cpu.cpu == "native"
+def _is_native(manifest: Manifest) -> bool:
+    return manifest.device.cpu.cpu == "native"
 
 
 def _sources(manifest: Manifest) -> Iterator[tuple[Path, str]]:

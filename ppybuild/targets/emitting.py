@@ -9,7 +9,7 @@ from ppybuild.manifest import Entry
 from ppybuild.targets.modules import entry_modules
 
 
-def emit_entry(facts: Facts, entry: Entry, main: str) -> Emission:
+def emit_entry(facts: Facts, entry: Entry, main: str, device: str) -> Emission:
     """The emission of everything that running `main` may import, with the entry's options."""
     modules = tuple(entry_modules(facts.program, main))
-    return emit(facts, modules, fp=entry.fp, numerics=entry.numerics)
+    return emit(facts, modules, fp=entry.fp, numerics=entry.numerics, cuda=device == "cuda")

@@ -23,11 +23,14 @@ from ppybuild.diagnostics import CODES, Diagnostic, Failure
 from ppybuild.emit.emission import Emission, Extension
 from ppybuild.targets import flags
 from ppybuild.targets.cpu import Instructions
+from ppybuild.targets.cuda import Cuda
 from ppybuild.targets.report import Report
 from ppybuild.targets.toolchain import Compiler, Torch, compiler_version, extension_suffix
 
 SOURCES = "gen"
 """The folder of generated sources, in the working folder."""
+
+COMPILED = (".c", ".cpp", ".cu")
 
 _STEP = "ppybuild:"
 """What the lines begin with that say what SCons does next."""
@@ -46,6 +49,8 @@ class Toolchain:
     torch: Torch | None
     """None where no extension uses it."""
     instructions: Instructions
+    cuda: Cuda | None
+    """None where there are no kernels for a GPU."""
     cache: Path
 
     @property
@@ -53,7 +58,11 @@ class Toolchain:
         """Differs where the same commands would give other objects. Runs the C++ compiler."""
         cxx = compiler_version(self.cxx) if self.cxx else "none"
         torch = self.torch.version if self.torch else "none"
-        return f"{self.instructions.identity}; {cxx}; Python {sys.version}; torch {torch}"
+        cuda = self.cuda.version if self.cuda else "none"
+        return (
+            f"{self.instructions.identity}; {cxx}; Python {sys.version}; torch {torch}; "
+            f"CUDA {cuda}"
+        )
 
 
 def prepare(work: Path, emission: Emission, toolchain: Toolchain) -> None:
@@ -132,6 +141,7 @@ def sconstruct(emission: Emission, toolchain: Toolchain) -> str:
         '    SHLIBPREFIX="",',
         f'    SHLIBSUFFIX="{extension_suffix()}",',
         ")",
+        f'said = None if ARGUMENTS.get("verbose") == "1" else "{_STEP} compiling $SOURCE"',
         'if ARGUMENTS.get("verbose") != "1":',
         "    env.Replace(",
         f'        SHCCCOMSTR="{_STEP} compiling $SOURCE",',
@@ -151,6 +161,8 @@ def _extension(extension: Extension, toolchain: Toolchain) -> list[str]:
     sources = _compiled(extension)
     is_cxx = any(path.suffix == ".cpp" for path in sources)
     own = [*flags.FP[extension.fp], *flags.python_flags(toolchain.python_include)]
+    if any(path.suffix == ".cu" for path in sources):
+        own.append(f"-Wa,-Iobj/{name}")
     libraries = ["-lm"]
     if extension.uses_torch and toolchain.torch is not None:
         own += flags.torch_flags(toolchain.torch)
@@ -171,16 +183,40 @@ def _extension(extension: Extension, toolchain: Toolchain) -> list[str]:
         *(
             f'    own.SharedObject("obj/{name}/{path}.o", "{SOURCES}/{name}/{path}"),'
             for path in sources
+            if path.suffix != ".cu"
         ),
         "]",
+        *_images(name, [path for path in sources if path.suffix == ".cu"], toolchain),
         f'library = own.SharedLibrary("lib/{name}", objects)',
         "Depends([*objects, library], TOOLCHAIN)",
         "",
     ]
 
 
+def _images(name: str, kernels: Sequence[PurePosixPath], toolchain: Toolchain) -> list[str]:
+    """Kernels for a GPU, compiled by nvcc into what the assembler then includes."""
+    if not kernels:
+        return []
+    assert toolchain.cuda is not None
+    words = (str(toolchain.cuda.nvcc), *toolchain.cuda.flags, f"-I{SOURCES}/{name}", "-fatbin")
+    command = f"{shlex.join(words)} -o $TARGET $SOURCE"
+    return [
+        f"kernel = Action({command!r}, said)",
+        "images = [",
+        *(
+            f'    own.Command("obj/{name}/{path.stem}.fatbin", "{SOURCES}/{name}/{path}", '
+            "kernel),"
+            for path in kernels
+        ),
+        "]",
+        "# The assembler includes them, which nobody reads in the sources.",
+        "Depends([*objects, *images], TOOLCHAIN)",
+        "Depends(objects, images)",
+    ]
+
+
 def _compiled(extension: Extension) -> list[PurePosixPath]:
-    return [source.path for source in extension.sources if source.path.suffix in (".c", ".cpp")]
+    return [source.path for source in extension.sources if source.path.suffix in COMPILED]
 
 
 def _quoted(text: str) -> str:

@@ -184,17 +184,17 @@ def fingerprint() -> dict[str, str]:
         "Python": f"{sys.version} {extension_suffix()} {Path(sys.executable).resolve()}",
         "the C compiler": _identity(find_compiler("C")),
         "the C++ compiler": _identity(find_compiler("C++")),
-        "torch": _stat(torch / "version.py") if torch else "none",
+        "torch": stat_of(torch / "version.py") if torch else "none",
     }
 
 
 def _identity(compiler: Compiler | None) -> str:
     if compiler is None:
         return "none"
-    return f"{' '.join(compiler.command)} {_stat(compiler.path)}"
+    return f"{' '.join(compiler.command)} {stat_of(compiler.path)}"
 
 
-def _stat(path: Path) -> str:
+def stat_of(path: Path) -> str:
     """The file behind links, its size, and its time of change in nanoseconds."""
     try:
         real = path.resolve()

@@ -243,7 +243,6 @@ def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
         ({"main.ppy": ""}, ["build"], 1, "E1003"),
         ({"build": "a file"}, ["build"], 2, "E2107"),
         ({"build/a": "other"}, ["build"], 2, "E2107"),
-        ({}, ["build", "--device", "cuda"], 2, "E4005"),
     ],
 )
 def test_what_is_wrong_is_one_message(

@@ -84,11 +84,10 @@ def test_unknown_entry_and_missing_module(project: Path) -> None:
     assert not left(project)
 
 
-def test_unknown_format_and_device(project: Path) -> None:
+def test_unknown_format(project: Path) -> None:
     done = ppybuild(project, "package", "main", "--format", "zip")
     assert done.returncode == 2
     assert "'onefile'" in done.stderr
-    failed(ppybuild(project, "package", "main", "--device", "cuda"), "E4005")
     assert not left(project)
 
 

@@ -332,12 +332,6 @@ def test_the_baseline_needs_no_features(tmp_path: Path, emits: Emit) -> None:
     assert json.loads((result.bundle / "bundle.json").read_text())["cpu"] == []
 
 
-def test_a_device_of_another_version(tmp_path: Path, emits: Emit) -> None:
-    with pytest.raises(Failure) as caught:
-        build(project(tmp_path, MAIN), (), "cuda", Options(), Told())
-    assert (caught.value.status, caught.value.diagnostics[0].code) == (2, "E4005")
-
-
 def test_a_build_folder_that_is_a_file(tmp_path: Path, emits: Emit) -> None:
     manifest = project(tmp_path, {**MAIN, "build": "x"})
     assert code_of(failing(manifest)) == (2, ["E2107"])

@@ -11,6 +11,7 @@
 
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/ops/empty_ops.h>
+#include <ATen/ops/to_ops.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
@@ -56,10 +57,29 @@ namespace ppy {
 
 using Kernel = int(void* const*, void* const*, const int64_t*, void*);
 
+/* What counts as a GPU; tests take the processor for one. */
+#ifndef PPY_GPU
+#define PPY_GPU at::kCUDA
+#endif
+
+/* Whether the extension has kernels for tensors there: a cuda build has both forms. */
+inline bool is_gpu(const at::Device& place) {
+  return place.type() == PPY_GPU;
+}
+
+inline bool has_kernels(const at::Device& place) {
+#ifdef PPY_CUDA
+  return place.is_cpu() || is_gpu(place);
+#else
+  return place.is_cpu();
+#endif
+}
+
 /* Whether kernels may stand for operators: nothing records, casts or checks them. */
 inline bool computes() {
   return eager() && !c10::InferenceMode::is_enabled() &&
-      c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU);
+      c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU) &&
+      c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCUDA);
 }
 
 /* Whether a backward pass now would do what its rules say, and no more. */
@@ -70,7 +90,7 @@ inline bool trains() {
       at::SavedTensorDefaultHooks::is_enabled();
 }
 
-/* Dense, contiguous and in the processor's memory, of this type; -1 is any size but 0. */
+/* Dense, contiguous and where there are kernels, of this type; -1 is any size but 0. */
 inline bool is_plain(
     const at::Tensor& tensor,
     at::ScalarType type,
@@ -86,7 +106,7 @@ inline bool is_plain(
       c10::DispatchKey::FuncTorchGradWrapper,
   });
   if (!tensor.defined() || tensor.layout() != at::kStrided || tensor.is_nested() ||
-      !tensor.device().is_cpu() || tensor.scalar_type() != type || tensor.is_inference() ||
+      !has_kernels(tensor.device()) || tensor.scalar_type() != type || tensor.is_inference() ||
       tensor.key_set().has_any(odd) || !tensor.has_storage() ||
       tensor.dim() != static_cast<int64_t>(sizes.size()) || !tensor.is_contiguous()) {
     return false;
@@ -148,9 +168,19 @@ inline bool is_tensor(PyObject* object, at::Tensor& value) {
   return true;
 }
 
-inline at::Tensor empty(at::ScalarType type, c10::IntArrayRef sizes) {
+inline at::Tensor empty(
+    at::ScalarType type,
+    c10::IntArrayRef sizes,
+    const at::Device& place = at::kCPU) {
   return at::_ops::empty_memory_format::call(
-      c10::fromIntArrayRefSlow(sizes), type, at::kStrided, at::kCPU, false, std::nullopt);
+      c10::fromIntArrayRefSlow(sizes), type, at::kStrided, place, false, std::nullopt);
+}
+
+inline at::Tensor on_host(const at::Tensor& tensor) {
+  return tensor.device().is_cpu() ? tensor
+                                  : at::_ops::to_device::call(
+                                        tensor, at::kCPU, tensor.scalar_type(), false, false,
+                                        std::nullopt);
 }
 
 /* Working memory of one kernel, kept from call to call; calls at once have their own. */
@@ -247,8 +277,10 @@ inline bool agree(const at::Tensor& found, const at::Tensor& wanted) {
       wanted.sizes() != found.sizes() || !wanted.is_contiguous()) {
     return false;
   }
-  const void* a = found.const_data_ptr();
-  const void* b = wanted.const_data_ptr();
+  const at::Tensor held_found = on_host(found);
+  const at::Tensor held_wanted = on_host(wanted);
+  const void* a = held_found.const_data_ptr();
+  const void* b = held_wanted.const_data_ptr();
   return found.scalar_type() == at::kFloat
       ? close(static_cast<const float*>(a), static_cast<const float*>(b), found.numel())
       : close(static_cast<const double*>(a), static_cast<const double*>(b), found.numel());

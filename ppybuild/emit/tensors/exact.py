@@ -129,11 +129,7 @@ class _Printer:
         called = [operator for operator in operators if operator is not None]
         needed = {header_of(operator) for operator in called}
         for operator in called:
-            needed.update(
-                _LIST_HEADERS[a.type.item_optional]
-                for a in operator.arguments
-                if a.type.base == "Tensor" and a.type.is_list
-            )
+            needed |= list_headers(operator)
         return text, frozenset(needed)
 
     def _statement(
@@ -156,21 +152,13 @@ class _Printer:
         return f"auto [{', '.join(names[value] for value in node.results)}] = {call};{where}"
 
     def _call(self, node: Node, operator: Operator, names: Mapping[Value, str]) -> str:
-        numbers = {i.value for i in self.graph.inputs if i.kind in ("int", "float", "bool")}
-        spelled = [
-            f"ppy::number(at::Scalar({names[argument]}))"
-            if declared.type.base == "Tensor"
-            and isinstance(argument, Value)
-            and argument in numbers
-            else spell(declared.type, argument, lambda value: names[value])
-            for argument, declared in zip(node.args, operator.arguments, strict=True)
-        ]
-        if operator.qualified == "aten::slice.Tensor" and node.args[2] == Constant(None):
-            return f"ppy::slice({', '.join(spelled)})"
+        numbers = frozenset(
+            i.value for i in self.graph.inputs if i.kind in ("int", "float", "bool")
+        )
         if operator.qualified == "aten::alias":
-            return f"ppy::alias({', '.join(spelled)}, {names[self._root(node)]})"
-        name = operator.name + (f"_{operator.overload}" if operator.overload else "")
-        call = f"at::_ops::{name}::call({', '.join(spelled)})"
+            (sliced,) = values_in(node.args[0])
+            return f"ppy::alias({names[sliced]}, {names[self._root(node)]})"
+        call = spell_call(node, operator, names, numbers)
         if _is_factory(operator):
             return f"ppy::made([&] {{ return {call}; }})"
         return call
@@ -205,6 +193,37 @@ class _Printer:
             if value not in kept:
                 ends[index] = (*ends.get(index, ()), value)
         return ends
+
+
+def spell_call(
+    node: Node, operator: Operator, names: Mapping[Value, str], numbers: frozenset[Value]
+) -> str:
+    """The call of ATen in C++; `numbers` are the values that are no tensors."""
+    spelled = [
+        f"ppy::number(at::Scalar({names[argument]}))"
+        if declared.type.base == "Tensor"
+        and isinstance(argument, Value)
+        and argument in numbers
+        else spell(declared.type, argument, lambda value: names[value])
+        for argument, declared in zip(node.args, operator.arguments, strict=True)
+    ]
+    if operator.qualified == "aten::slice.Tensor" and node.args[2] == Constant(None):
+        return f"ppy::slice({', '.join(spelled)})"
+    return f"at::_ops::{symbol_of(operator)}::call({', '.join(spelled)})"
+
+
+def symbol_of(operator: Operator) -> str:
+    """What ATen calls the operator in `at::_ops`."""
+    return operator.name + (f"_{operator.overload}" if operator.overload else "")
+
+
+def list_headers(operator: Operator) -> set[str]:
+    """The headers of the lists of tensors that the operator takes."""
+    return {
+        _LIST_HEADERS[a.type.item_optional]
+        for a in operator.arguments
+        if a.type.base == "Tensor" and a.type.is_list
+    }
 
 
 def values_in(argument: Argument) -> tuple[Value, ...]:

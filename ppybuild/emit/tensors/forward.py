@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from ppybuild.emit.names import mangle
+from ppybuild.emit.tensors.cuda import CudaRegion, emit_kernels
 from ppybuild.emit.tensors.derivatives import NotDifferentiable
 from ppybuild.emit.tensors.derivatives.builder import Builder
 from ppybuild.emit.tensors.derivatives.decompose import decompose_node, values_of
@@ -154,13 +155,15 @@ def forward_name(graph: Graph) -> str:
     return f"f_{mangle(graph.name)}"
 
 
-def emit_forward(forward: FusedForward, kernel: str) -> str:
-    """`f_name`: takes what the exact body takes; false where the exact body has to run."""
+def emit_forward(forward: FusedForward, kernel: str, cuda: CudaRegion | None = None) -> str:
+    """`f_name`: takes what the exact body takes; false where the exact body has to run, or
+    with an exception set. With `cuda`, for tensors on a GPU too."""
     graph, program = forward.graph, forward.plan.program
     names = variable_names(graph)
     types = dict(graph.types)
     checks = []
     batches = []
+    tensors = [names[given.value] for given in graph.inputs if given.kind == "tensor"]
     for given in graph.inputs:
         if given.kind == "tensor":
             kind = types[given.value]
@@ -172,6 +175,8 @@ def emit_forward(forward: FusedForward, kernel: str) -> str:
             if kind.shape and kind.shape[0] == BATCH:
                 batches.append(f"{name}.size(0)")
     checks += [f"{batches[0]} != {other}" for other in batches[1:]]
+    if cuda is not None:
+        checks += [f"{tensors[0]}.device() != {other}.device()" for other in tensors[1:]]
     parameters = [f"{INPUT_TYPES[i.kind]}{names[i.value]}" for i in graph.inputs]
     inputs = [
         f"ppy::data({names[i.value]})" if i.kind == "tensor" else f"&{names[i.value]}"
@@ -180,23 +185,37 @@ def emit_forward(forward: FusedForward, kernel: str) -> str:
     made = []
     for place, output in enumerate(program.outputs):
         sizes = ", ".join("batch" if size is None else str(size) for size in output.shape)
-        made.append(f"made[{place}] = ppy::empty({SCALAR_TYPES[program.dtype]}, {{{sizes}}});")
+        where = "" if cuda is None else ", place"
+        made.append(
+            f"made[{place}] = ppy::empty({SCALAR_TYPES[program.dtype]}, {{{sizes}}}{where});"
+        )
     count = len(program.outputs)
+    place_of = f"{tensors[0]}.device()" if tensors else "at::kCPU"
+    run = [
+        f"return ppy::run_kernel({kernel}, scratch, {kernel}_scratch, inputs, outputs, batch);"
+    ]
+    if cuda is not None:
+        run = [
+            *emit_kernels(cuda, graph.name),
+            "return ppy::run_kernels(kernels, place, scratch, inputs, outputs, batch);",
+        ]
     joined = "\n            || ".join(checks)
     lines = [
         f"if ({joined or 'false'})",
         "    return false;",
         f"const int64_t batch = {batches[0] if batches else '1'};",
+        *([] if cuda is None else [f"const at::Device place = {place_of};"]),
         *made,
         f"void *inputs[] = {{{', '.join(inputs)}}};",
         f"void *outputs[] = {{{', '.join(f'ppy::data(made[{i}])' for i in range(count))}}};",
         "static std::atomic<void *> scratch{nullptr};",
-        f"return ppy::run_kernel({kernel}, scratch, {kernel}_scratch, inputs, outputs, batch);",
+        *run,
     ]
     inside = "\n".join("        " + line for line in lines)
     return (
         f'extern "C" ppy::Kernel {kernel};\n'
         f'extern "C" const int64_t {kernel}_scratch;\n\n'
+        f"{cuda.table if cuda else ''}"
         f"// {graph.name}, line {graph.location.line}, as one kernel\n"
         f"static bool {forward_name(graph)}({', '.join(parameters)}, "
         f"std::array<at::Tensor, {count}> &made)\n"

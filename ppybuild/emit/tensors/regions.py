@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import final
 
@@ -11,9 +11,10 @@ from ppybuild.emit.boundary.runtime import BOUNDARY, runtime_sources
 from ppybuild.emit.boundary.wrappers import emit_extension
 from ppybuild.emit.emission import Extension, SourceFile
 from ppybuild.emit.names import mangle
+from ppybuild.emit.tensors.cuda import CudaRegion, emit_cuda, emit_image
 from ppybuild.emit.tensors.exact import emit_body
 from ppybuild.emit.tensors.forward import FusedForward, emit_forward
-from ppybuild.emit.tensors.fused import Plan, emit_fused
+from ppybuild.emit.tensors.fused import NotFusible, Plan, emit_fused
 from ppybuild.emit.tensors.headers import declarations_hold, torch_include
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
@@ -24,6 +25,7 @@ from ppybuild.graph.regions import Region, StepRegion
 from ppybuild.graph.schemas import Schemas
 
 NAME = "regions"
+CUDA = ("ppy_cuda.h", "ppy_cuda.c", "ppy_cuda_kernel.h", "ppy_cuda_region.h")
 HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_module.h", "ppy_fused.h")
 
 VECTOR_BYTES = 32
@@ -34,11 +36,13 @@ VECTOR_BYTES = 32
 @dataclass(frozen=True, slots=True)
 class RegionEmission:
     """`extension` is None where there is no region; `bindings` as in `Emission`.
-    `refused` gives the type of an argument that has no C++ form, by function name."""
+    `refused` gives the type of an argument that has no C++ form, by function name; `not_cuda`
+    why a fused form has none for a GPU."""
 
     extension: Extension | None
     bindings: Mapping[str, tuple[str, str]]
     refused: Mapping[str, str]
+    not_cuda: Mapping[str, str] = field(default_factory=dict)
 
 
 def emit_regions(
@@ -47,9 +51,12 @@ def emit_regions(
     include: Path | None = None,
     steps: Mapping[str, Sequence[FusedStep]] | None = None,
     forwards: Mapping[str, FusedForward] | None = None,
+    *,
+    cuda: bool = False,
 ) -> RegionEmission:
     """Emit the regions of each Python module in exact form, one C++ file per module, and
-    steps and `forwards`, by function, in fused form with a C file for the kernel of each."""
+    steps and `forwards`, by function, in fused form with a C file for the kernel of each;
+    with `cuda`, a CUDA file for each too."""
     steps, forwards = steps or {}, forwards or {}
     include = include if include is not None else torch_include()
     full_headers = include is None or not declarations_hold(include)
@@ -57,6 +64,12 @@ def emit_regions(
     modules: list[str] = []
     bindings: dict[str, tuple[str, str]] = {}
     refused: dict[str, str] = {}
+    kernels: dict[str, CudaRegion] = {}
+    not_cuda: dict[str, str] = {}
+    if cuda:
+        plans = {name: forward.plan for name, forward in forwards.items()}
+        plans |= {s.region.function: s.plan for group in steps.values() for s in group}
+        kernels, not_cuda = _cuda_forms(plans)
     for module in sorted({*regions, *steps}):
         kept, text = _emit_module(
             module,
@@ -66,6 +79,7 @@ def emit_regions(
             schemas,
             full_headers,
             refused,
+            kernels,
         )
         if not kept:
             continue
@@ -77,14 +91,37 @@ def emit_regions(
             if region.function in forwards
         ]
         sources += [_kernel(s.region.function, s.plan) for s in steps.get(module, ())]
-        bindings |= {region.function: (NAME, mangle(region.function)) for region in kept}
+        for region in kept:
+            bindings[region.function] = (NAME, mangle(region.function))
+            if region.function in kernels:
+                sources += _cuda_sources(region.function, kernels[region.function])
     if not modules:
         return RegionEmission(None, {}, refused)
-    shipped = runtime_sources((*HEADERS, *BOUNDARY))
+    shipped = runtime_sources((*HEADERS, *(CUDA if kernels else ()), *BOUNDARY))
     listing = SourceFile(PurePosixPath("extension.c"), emit_extension(NAME, modules))
     files = (*shipped, *sources, listing)
     extension = Extension(NAME, files, uses_torch=True, fp="fused")
-    return RegionEmission(extension, bindings, refused)
+    return RegionEmission(extension, bindings, refused, not_cuda)
+
+
+def _cuda_forms(plans: Mapping[str, Plan]) -> tuple[dict[str, CudaRegion], dict[str, str]]:
+    """The kernels for a GPU, by function, and why others have none."""
+    made: dict[str, CudaRegion] = {}
+    missing: dict[str, str] = {}
+    for function, plan in plans.items():
+        try:
+            made[function] = emit_cuda(plan, kernel_name(function))
+        except NotFusible as reason:
+            missing[function] = str(reason)
+    return made, missing
+
+
+def _cuda_sources(function: str, region: CudaRegion) -> tuple[SourceFile, SourceFile]:
+    """The kernels, which the CUDA compiler makes `NAME.fatbin` of, and what holds that."""
+    return (
+        SourceFile(PurePosixPath(f"{region.name}.cu"), region.text),
+        SourceFile(PurePosixPath(f"{function}.image.c"), emit_image(region.name)),
+    )
 
 
 def _kernel(function: str, plan: Plan) -> SourceFile:
@@ -100,6 +137,7 @@ def _emit_module(
     schemas: Schemas,
     full_headers: bool,
     refused: dict[str, str],
+    kernels: Mapping[str, CudaRegion],
 ) -> tuple[list[Region | StepRegion], str]:
     kept: list[Region | StepRegion] = []
     pieces: list[str] = []
@@ -116,19 +154,27 @@ def _emit_module(
         forward = forwards.get(region.function)
         pieces.append(body)
         if forward is not None:
-            pieces.append(emit_forward(forward, kernel_name(region.function)))
+            pieces.append(
+                emit_forward(
+                    forward, kernel_name(region.function), kernels.get(region.function)
+                )
+            )
         results = None if forward is None else len(forward.plan.program.outputs)
         pieces.append(emit_wrapper(region, graph, results))
     for step in steps:
         kept.append(step.region)
-        pieces.append(emit_step_wrapper(step))
+        pieces.append(emit_step_wrapper(step, kernels.get(step.region.function)))
     includes = [f"#include <{header}>" for header in sorted(headers)]
     start = [f"// Tensor regions of the Python module {module}.\n"]
     if full_headers:
         start.append("#define PPY_FULL_HEADERS 1")
+    if kernels:
+        start.append("#define PPY_CUDA 1")
     fused = bool(steps) or any(region.function in forwards for region in kept)
     header = "ppy_step.h" if fused else "ppy_region.h"
     if any(step.region.models or step.region.optimized for step in steps):
         header = "ppy_module.h"
     start += [f'#include "{header}"\n', *includes, ""]
+    if kernels:
+        start.append('#include "ppy_cuda_region.h"\n')
     return kept, "\n".join([*start, *pieces, emit_table(module, kept)])

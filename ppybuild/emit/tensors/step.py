@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from ppybuild.emit.tensors.derivatives import NotDifferentiable, gradients
 from ppybuild.emit.tensors.derivatives.builder import Builder
 from ppybuild.emit.tensors.exact import values_in
-from ppybuild.emit.tensors.forward import BATCH, append, seeded_types
+from ppybuild.emit.tensors.forward import BATCH, append, renamed, seeded_types
 from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
 from ppybuild.emit.tensors.ir import (
     Graph,
@@ -25,10 +25,14 @@ from ppybuild.emit.tensors.ir import (
     TensorType,
     Value,
 )
-from ppybuild.emit.tensors.lower import lower_step
+from ppybuild.emit.tensors.lower import SAME_SIZE, lower_step
 from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.graph.regions.records import Call, Unpack
 from ppybuild.graph.regions.step_records import Backward, Returned, StepRegion
+
+
+GRADIENT = "ppy::gradient"
+"""Not an operator: what autograd keeps as `.grad`, which is laid out as its tensor is."""
 
 
 @final
@@ -59,8 +63,15 @@ class FusedStep:
 
 def plan_step(region: StepRegion) -> FusedStep:
     """The step in fused form; NotFusible says what that does not hold."""
+    graph, outputs = step_graph(region)
+    return FusedStep(region, graph, plan_fused(graph, BATCH), outputs)
+
+
+def step_graph(region: StepRegion, *, exact: bool = False) -> tuple[Graph, tuple[Output, ...]]:
+    """The step as one graph, with what becomes of its outputs. With `exact`, the graph makes
+    the calls that autograd makes, whatever the strides, and looks at sizes when it runs."""
     try:
-        builder, stands_for = _build(region)
+        builder, stands_for = _build(region, exact)
     except NotDifferentiable as missing:
         raise NotFusible(f"no gradient through {missing}") from None
     outputs = _outputs(region, builder, stands_for)
@@ -75,14 +86,14 @@ def plan_step(region: StepRegion) -> FusedStep:
         location=Location(region.function, region.line, region.column),
         names=tuple((Value(value), name) for value, name in region.names),
     )
-    return FusedStep(region, graph, plan_fused(graph, BATCH), outputs)
+    return graph, outputs
 
 
 def _inputs(region: StepRegion) -> tuple[Input, ...]:
     return tuple(Input(i.name, i.kind, Value(i.value)) for i in region.inputs)
 
 
-def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
+def _build(region: StepRegion, exact: bool) -> tuple[Builder, dict[Value, Value]]:
     """The nodes, and what stands for the values that a backward pass gives."""
     inputs = _inputs(region)
     trained = frozenset(leaf.input for leaf in region.leaves)
@@ -95,13 +106,18 @@ def _build(region: StepRegion) -> tuple[Builder, dict[Value, Value]]:
     ]
     used += [Value(g) for d in region.steps if isinstance(d, Backward) for _, g in d.gradients]
     location = Location(region.function, region.line, region.column)
-    builder = Builder((), types, used, location)
+    builder = Builder((), types, used, location, by_strides=exact)
     stands_for: dict[Value, Value] = {}
     for done in region.steps:
         if isinstance(done, Backward):
             stands_for |= _backward(builder, done, stands_for)
+            continue
+        node = lower_step(done, region.function)
+        if exact and node.op == SAME_SIZE:
+            args = tuple(renamed(arg, stands_for) for arg in node.args)
+            builder.append(replace(node, args=args))
         else:
-            append(builder, lower_step(done, region.function), stands_for)
+            append(builder, node, stands_for)
     return builder, stands_for
 
 
@@ -116,8 +132,12 @@ def _backward(
     found = gradients(builder, loss, wanted)
     if None in found:
         raise NotFusible("a gradient that stays None")
-    pairs = zip(done.gradients, found, strict=True)
-    return {Value(number): value for (_, number), value in pairs if value is not None}
+    given: dict[Value, Value] = {}
+    for (leaf, number), value in zip(done.gradients, found, strict=True):
+        if value is not None:
+            kept = builder.helper(GRADIENT, value, value) if builder.by_strides else value
+            given[Value(number)] = kept
+    return given
 
 
 def _outputs(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.emit.names import mangle, wrapper_name
+from ppybuild.emit.tensors.cuda import CudaRegion, emit_kernels
 from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
 from ppybuild.emit.tensors.step import FusedStep, Output
@@ -21,15 +22,17 @@ def kernel_name(function: str) -> str:
     return f"k_{mangle(function)}"
 
 
-def emit_step_wrapper(step: FusedStep) -> str:
-    """The declaration of the kernel, and `w_name` as `ppy_impl` in `ppy_boundary.h`."""
-    return _Wrapper(step).text()
+def emit_step_wrapper(step: FusedStep, cuda: CudaRegion | None = None) -> str:
+    """The declaration of the kernel, and `w_name` as `ppy_impl` in `ppy_boundary.h`; with
+    `cuda`, of its form for a GPU too."""
+    return _Wrapper(step, cuda).text()
 
 
 @final
 @dataclass(slots=True)
 class _Wrapper:
     step: FusedStep
+    cuda: CudaRegion | None
 
     @property
     def _tensors(self) -> list[Input]:
@@ -76,6 +79,7 @@ class _Wrapper:
         return (
             f'extern "C" ppy::Kernel {kernel};\n'
             f'extern "C" const int64_t {kernel}_scratch;\n\n'
+            f"{self.cuda.table if self.cuda else ''}"
             f"// {region.function}, line {region.line}: "
             + ", ".join(f"t[{i}] {given.name}" for i, given in enumerate(tensors))
             + f"\nstatic PyObject *{wrapper_name(region.function)}(\n"
@@ -117,6 +121,8 @@ class _Wrapper:
             checks += self._tensor_checks(given, leaves.get(given.value))
         first = len(self._tensors) - len(leaves)
         checks.append(f"ppy::are_apart(t, {first})")
+        if self.cuda is not None:
+            checks.append("ppy::are_together(t)")
         batches = self._batched()
         checks += [f"({batches[0]}.size(0) == {other}.size(0))" for other in batches[1:]]
         return checks
@@ -164,6 +170,7 @@ class _Wrapper:
         return [
             f"    const int64_t batch = {batch};",
             "    const bool first = verdict.untried();",
+            *([] if self.cuda is None else ["    const at::Device place = t[0].device();"]),
             *([f"    {real} number = 0;"] if "number" in kinds else []),
             f"    std::array<at::Tensor, {max(len(step.outputs), 1)}> made;",
             "    try {",
@@ -179,30 +186,57 @@ class _Wrapper:
             "    void *const outputs[] = {",
             *(f"        {self._target(i, o)}," for i, o in enumerate(step.outputs)),
             "    };",
-            f"    const int64_t bytes = {kernel}_scratch;",
-            f"    if (!ppy::run_kernel({kernel}, scratch, bytes, inputs, outputs, batch))",
-            "        return nullptr;",
+            *(f"    {line}" for line in self._run(kernel)),
             "    if (first) {",
             *(f"        {line}" for line in self._first()),
             "    }",
             *(f"    {line}" for line in self._effects()),
         ]
 
+    def _run(self, kernel: str) -> list[str]:
+        if self.cuda is None:
+            return [
+                f"const int64_t bytes = {kernel}_scratch;",
+                f"if (!ppy::run_kernel({kernel}, scratch, bytes, inputs, outputs, batch))",
+                "    return nullptr;",
+            ]
+        lines = [
+            *emit_kernels(self.cuda, self.step.region.function),
+            "if (!ppy::run_kernels(kernels, place, scratch, inputs, outputs, batch))",
+            "    return nullptr;",
+        ]
+        real = REALS[self.step.plan.program.dtype]
+        for place, output in enumerate(self.step.outputs):
+            if output.kind == "number":
+                lines += [
+                    "if (ppy::is_gpu(place))",
+                    f"    number = ppy::number_of<{real}>(made[{place}]);",
+                ]
+        return lines
+
     def _made(self, place: int, output: Output) -> list[str]:
         type = SCALAR_TYPES[self.step.plan.program.dtype]
+        where = "" if self.cuda is None else ", place"
         match output.kind:
             case "write":
                 leaf = self._leaf(output)
-                return [f"if (first) made[{place}] = ppy::empty({type}, {leaf}.sizes());"]
+                return [
+                    f"if (first) made[{place}] = ppy::empty({type}, {leaf}.sizes(){where});"
+                ]
             case "gradient":
                 leaf = self._leaf(output)
-                return [f"made[{place}] = ppy::empty({type}, {leaf}.sizes());"]
+                return [f"made[{place}] = ppy::empty({type}, {leaf}.sizes(){where});"]
             case "tensor":
                 shape = self.step.plan.program.outputs[place].shape
                 sizes = ", ".join("batch" if size is None else str(size) for size in shape)
-                return [f"made[{place}] = ppy::empty({type}, {{{sizes}}});"]
+                return [f"made[{place}] = ppy::empty({type}, {{{sizes}}}{where});"]
             case "number":
-                return []
+                if self.cuda is None:
+                    return []
+                return [
+                    "if (ppy::is_gpu(place))",
+                    f"    made[{place}] = ppy::empty({type}, {{}}, place);",
+                ]
 
     def _target(self, place: int, output: Output) -> str:
         match output.kind:
@@ -212,7 +246,9 @@ class _Wrapper:
             case "gradient" | "tensor":
                 return f"ppy::data(made[{place}])"
             case "number":
-                return "&number"
+                if self.cuda is None:
+                    return "&number"
+                return f"ppy::is_gpu(place) ? ppy::data(made[{place}]) : (void *)&number"
 
     def _first(self) -> list[str]:
         """Python's run is the answer; the kernel's is compared with it."""

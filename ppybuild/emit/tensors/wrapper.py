@@ -80,6 +80,8 @@ def _fused(region: Region, graph: Graph, passed: list[str], results: int) -> lis
         "                verdict.settle(ppy::agree_all(made, exact));",
         "            return exact;",
         "        }",
+        "        if (PyErr_Occurred())",
+        "            return nullptr;",
         "    }",
     ]
 

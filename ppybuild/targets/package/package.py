@@ -11,7 +11,6 @@ from pathlib import Path
 from ppybuild.manifest import Manifest
 from ppybuild.targets import folder as build_folder
 from ppybuild.targets.build import Options, build, choose_entries
-from ppybuild.targets.devices import need_device
 from ppybuild.targets.faults import machine_faults
 from ppybuild.targets.lock import locked
 from ppybuild.targets.package.folder import names as folder_names
@@ -131,7 +130,6 @@ def package_library(
 ) -> Made:
     """Write the library of the functions that the entry exports; as `package` otherwise."""
     (entry,) = choose_entries(manifest, (entry,))
-    need_device(device)
     name = f"{Job(manifest, entry, device).stem}-library"
     folder, names = _places((name,), manifest, output, is_file=False)
     with machine_faults(folder):

@@ -70,7 +70,9 @@ def build(folder: Path, source: str, module: str = "program") -> Built:
     return Built(found, python, native)
 
 
-def compile_extension(folder: Path, extension: Extension) -> ModuleType:
+def compile_extension(
+    folder: Path, extension: Extension, more: tuple[str, ...] = ()
+) -> ModuleType:
     """Compile the sources with plain compiler calls, without warnings, and import."""
     folder.mkdir(parents=True, exist_ok=True)
     include = torch_include()
@@ -89,6 +91,8 @@ def compile_extension(folder: Path, extension: Extension) -> ModuleType:
             [
                 *options,
                 *flags,
+                *more,
+                f"-Wa,-I{folder}",
                 f"-I{python}",
                 "-isystem",
                 str(include),

@@ -18,6 +18,7 @@ from ppybuild.emit.names import mangle
 from ppybuild.graph.analyse import analyse
 from ppybuild.graph.load import read_sources
 from tests.emit.tensors.building import compile_extension
+from tests.emit.tensors.cuda.host import pretend
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,26 @@ class Trained:
         }
 
 
-def train(folder: Path, sources: Mapping[str, str], numerics: Any = "fused") -> Trained:
-    """Run `main()` of the last module of `sources`, which maps module names to texts."""
+def train(
+    folder: Path, sources: Mapping[str, str], numerics: Any = "fused", *, gpu: bool = False
+) -> Trained:
+    """Run `main()` of the last module of `sources`, which maps module names to texts; with
+    `gpu`, by kernels for a GPU, for which the processor stands in."""
     place = folder / "source"
     place.mkdir(parents=True, exist_ok=True)
     for name, text in sources.items():
         (place / f"{name}.py").write_text(text, "utf-8")
     facts = analyse(read_sources([place]))
-    emission = emit(facts, tuple(facts.program.modules), numerics=numerics)
+    emission = emit(facts, tuple(facts.program.modules), numerics=numerics, cuda=gpu)
     python = _run(place, sources, {})
     stand_ins: dict[str, Any] = {}
     for extension in emission.extensions:
         if extension.name == "regions":
-            loaded = compile_extension(folder / "native", extension)
+            if gpu:
+                (folder / "native").mkdir(parents=True, exist_ok=True)
+                pretend(folder / "native", extension)
+            flags = ("-DPPY_GPU=at::kCPU",) if gpu else ()
+            loaded = compile_extension(folder / "native", extension, flags)
             for name, (where, _) in emission.bindings.items():
                 if where == "regions":
                     stand_ins[name] = getattr(loaded, mangle(name))

@@ -45,6 +45,7 @@ ELSEWHERE = {
     "E4008": "targets",
     "E4009": "targets",
     "E4010": "targets",
+    "E4011": "targets",
     "E9001": "cli",
     "R3001": "emit",
     "R3002": "convert",

@@ -57,8 +57,34 @@ def emit_cuda(plan: Plan, name: str) -> CudaRegion:
     )
 
 
+def emit_kernels(region: CudaRegion, function: str) -> list[str]:
+    """C++ for `kernels`, which `ppy_cuda_region.h` runs where the tensors are."""
+    name = region.name
+    return [
+        "static const ppy::Kernels kernels{",
+        f'    "{function}", {name}, {name}_scratch, &{name}_cuda, &{name}_program}};',
+    ]
+
+
+def emit_image(name: str) -> str:
+    """The C file that holds what the CUDA compiler made of the region's kernels."""
+    lines = [
+        "__asm__(",
+        '    ".pushsection .rodata\\n"',
+        '    ".balign 16\\n"',
+        f'    ".globl {name}_image\\n"',
+        f'    ".hidden {name}_image\\n"',
+        f'    "{name}_image:\\n"',
+        f'    ".incbin \\"{name}.fatbin\\"\\n"',
+        '    ".byte 0\\n"',
+        '    ".popsection\\n");',
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def _table(layout: Layout, name: str, launches: list[Launch]) -> str:
-    """`name_cuda`, a `ppy_cuda_region`."""
+    """`name_cuda`, a `ppy_cuda_region`, and `name_program`, which holds its image."""
     numbers = sorted(
         operation.input
         for operation in layout.program.operations
@@ -86,6 +112,8 @@ def _table(layout: Layout, name: str, launches: list[Launch]) -> str:
         f"    .chunk_sums = {layout.sums_count},",
         f"    .real = {layout.size},",
         "};",
+        f'extern "C" const unsigned char {name}_image[];',
+        f"static ppy_cuda_program {name}_program = {{{name}_image, {{}}}};",
         "",
     ]
     return "\n".join(lines)

@@ -49,7 +49,10 @@ def argument(operand: Operand) -> Argument:
 
 @final
 class Builder:
-    """A graph under construction. `location` is given to every node that is added."""
+    """A graph under construction. `location` is given to every node that is added.
+
+    With `by_strides`, where autograd looks at strides before it chooses operators, so will
+    the graph when it runs (`ppy::` nodes); otherwise the choice is made by the graph."""
 
     def __init__(
         self,
@@ -57,10 +60,13 @@ class Builder:
         types: Iterable[tuple[Value, TensorType]],
         used: Iterable[Value],
         location: Location,
+        *,
+        by_strides: bool = False,
     ) -> None:
         self.nodes: list[Node] = list(nodes)
         self.types: dict[Value, TensorType] = dict(types)
         self.location = location
+        self.by_strides = by_strides
         self.producers = {value: node for node in self.nodes for value in node.results}
         self._sizes: dict[tuple[Value, int], Value] = {}
         self._symbols: dict[str, str] = {}
@@ -83,6 +89,14 @@ class Builder:
                 self.types[value] = self._named(kind)
         self.append(Node(f"aten::{op}", args, values, self.location))
         return values
+
+    def helper(self, op: str, like: Value, *operands: Value) -> Value:
+        """Append a node that is no operator, with one result of the type of `like`."""
+        value = Value(self._next)
+        self._next += 1
+        self.types[value] = self.type(like)
+        self.append(Node(op, operands, (value,), self.location))
+        return value
 
     def _named(self, kind: TensorType) -> TensorType:
         if kind.shape is None:

@@ -8,6 +8,11 @@ from ppybuild.emit.tensors.derivatives.pointwise import Rule, Rules
 from ppybuild.emit.tensors.ir import Argument, Constant, Value
 
 
+LEFT, RIGHT = "ppy::mm_left", "ppy::mm_right"
+"""Not operators: the gradient of a factor, from that of the product and both factors, by
+their strides when it runs."""
+
+
 def _column_major(b: Builder, value: Value) -> bool:
     """Whether the matrix is a transposed view, which decides how autograd multiplies."""
     transposed = False
@@ -27,12 +32,16 @@ def _t(b: Builder, value: Value) -> Value:
 
 
 def _left(b: Builder, g: Value, left: Value, right: Value, alpha: Argument) -> Value:
+    if b.by_strides:
+        return b.scaled(b.helper(LEFT, left, g, left, right), alpha)
     if _column_major(b, left):
         return b.scaled(_t(b, b.call("mm", right, _t(b, g))), alpha)
     return b.scaled(b.call("mm", g, _t(b, right)), alpha)
 
 
 def _right(b: Builder, g: Value, left: Value, right: Value, alpha: Argument) -> Value:
+    if b.by_strides:
+        return b.scaled(b.helper(RIGHT, right, g, left, right), alpha)
     if _column_major(b, right):
         return b.scaled(_t(b, b.call("mm", _t(b, g), left)), alpha)
     return b.scaled(b.call("mm", _t(b, left), g), alpha)

@@ -3,67 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import itertools
-import os
 import shutil
-import subprocess
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from native import _address, _held
 
-import ppybuild.emit
-from ppybuild.emit.tensors.cuda import CudaRegion, emit_cuda
+from ppybuild.emit.tensors.cuda import emit_cuda, emit_image
 from ppybuild.emit.tensors.fused import plan_fused
 from ppybuild.emit.tensors.ir import Graph
+from tests.emit.tensors.cuda.host import CACHE, build, compile_c, fake_driver, kernels, launcher
 
-HERE = Path(__file__).parent
-RUNTIME = Path(ppybuild.emit.__file__).parent / "runtime"
 COUNT = itertools.count()
-CACHE = Path(tempfile.mkdtemp(prefix="cuda"))
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
-SANITIZED = "PPY_TEST_SANITIZE" in os.environ
-"""Set by `test_sanitized.py`, which runs the other tests again."""
-OPTIMISE = (
-    ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    if SANITIZED
-    else ("-O1",)
-)
-
-
-def build(name: str, *command: str) -> Path:
-    library = CACHE / name
-    if not library.exists():
-        subprocess.run(
-            [*command, *OPTIMISE, "-fPIC", "-shared", *WARNINGS, f"-I{RUNTIME}", f"-I{HERE}",
-             "-o", str(library)],
-            check=True,
-        )  # fmt: skip
-    return library
-
-
-@cache
-def fake_driver() -> ctypes.CDLL:
-    """Loaded under the driver's own name, so that `dlopen("libcuda.so.1")` finds it."""
-    library = build(
-        "libcuda.so.1", "gcc", str(HERE / "fake_driver.c"), "-Wl,-soname,libcuda.so.1"
-    )
-    driver = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-    driver.fake_log.restype = ctypes.c_char_p
-    driver.fake_current.restype = ctypes.c_void_p
-    return driver
-
-
-def kernels(region: CudaRegion) -> Path:
-    """The region's kernels for the processor."""
-    name = hashlib.sha256(region.text.encode()).hexdigest()[:16]
-    source = CACHE / f"{name}.cpp"
-    source.write_text(region.text)
-    return build(f"{name}.so", "g++", "-std=c++20", str(source))
 
 
 class Grid:
@@ -75,7 +28,7 @@ class Grid:
         fake_driver()
         self.plan = plan_fused(graph, batch)
         self.region = emit_cuda(self.plan, "region")
-        image = kernels(self.region)
+        image = kernels(self.region.text)
         self.library = ctypes.CDLL(str(self._launcher(image)))
         self.library.scratch_bytes.restype = ctypes.c_int64
         self.dtype = getattr(torch, self.plan.program.dtype)
@@ -88,18 +41,23 @@ class Grid:
 
     def _launcher(self, image: Path) -> Path:
         """The table, and the launcher itself, with a state of its own."""
-        source = CACHE / f"{image.stem}_table.c"
+        source = CACHE / f"{image.stem}_table.cpp"
+        (CACHE / "region.fatbin").write_bytes(str(image).encode())
         source.write_text(
-            f'#include "ppy_cuda.c"\n{self.region.table}\n'
-            f'static ppy_cuda_program program = {{"{image}", {{0}}}};\n'
-            "int64_t scratch_bytes(int64_t batch) {\n"
+            '#include "ppy_cuda.h"\n'
+            f"{self.region.table}\n"
+            'extern "C" int64_t scratch_bytes(int64_t batch) {\n'
             "    return ppy_cuda_scratch(&region_cuda, batch);\n}\n"
-            "int run(int device, void *stream, void **inputs, void **outputs, int64_t batch,\n"
-            "        void *scratch, char *why) {\n"
-            "    return (int)ppy_cuda_run(&region_cuda, &program, device, stream, inputs,\n"
-            "                             outputs, batch, scratch, why);\n}\n"
+            'extern "C" int run(int device, void *stream, void **inputs, void **outputs,\n'
+            "                   int64_t batch, void *scratch, char *why) {\n"
+            "    return (int)ppy_cuda_run(&region_cuda, &region_program, device, stream,\n"
+            "                             inputs, outputs, batch, scratch, why);\n}\n"
         )
-        library = build(f"{image.stem}_table.so", "gcc", "-std=gnu17", str(source))
+        image_object = compile_c("image", emit_image("region"))
+        library = build(
+            f"{image.stem}_table.so",
+            *("g++", "-std=c++20", str(source), str(launcher()), str(image_object)),
+        )
         return Path(shutil.copy(library, CACHE / f"launcher_{next(COUNT)}.so"))
 
     def __call__(self, batch: int, *inputs: Any) -> list[torch.Tensor]:

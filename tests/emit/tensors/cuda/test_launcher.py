@@ -15,7 +15,9 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "fused")]
 
 from graphs import tensor_type, trace  # noqa: E402
-from grid import RUNTIME, Grid, fake_driver  # noqa: E402
+from grid import Grid  # noqa: E402
+
+from tests.emit.tensors.cuda.host import RUNTIME, fake_driver  # noqa: E402
 
 DONE, ANSWER, UNUSABLE, MEMORY, BROKEN = range(5)
 

@@ -13,12 +13,12 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "fused")]
 
-from grid import RUNTIME  # noqa: E402
 from networks import classifier_step  # noqa: E402
 
 from ppybuild.emit.tensors.cuda import emit_cuda  # noqa: E402
 from ppybuild.emit.tensors.cuda.layout import SHARED_BYTES  # noqa: E402
 from ppybuild.emit.tensors.fused import plan_fused  # noqa: E402
+from tests.emit.tensors.cuda.host import RUNTIME  # noqa: E402
 
 ARCHITECTURES = ("80", "90", "120")
 MOST_REGISTERS = 128

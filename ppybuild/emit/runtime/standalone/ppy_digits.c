@@ -39,7 +39,7 @@ ppy_decimal ppy_rounded_digits(double value, int64_t count) {
     if (made.kind != PPY_FINITE || value == 0) return made;
     int64_t bytes;
     char *printed = print("%.*e", count - 1, value, &bytes); /* d.ddde±dd */
-    if (count > 1) memmove(printed + 1, printed + 2, (size_t)(bytes - 2));
+    if (count > 1) memmove(printed + 1, printed + 2, (size_t)(bytes - 1)); /* with the zero byte */
     made.digits = printed;
     made.count = count;
     made.point = strtol(printed + count + 1, NULL, 10) + 1;

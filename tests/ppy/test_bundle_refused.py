@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import hashlib
 import json
 import os
@@ -171,7 +172,37 @@ def test_another_cpu(lay: Lay, run: Run) -> None:
 def test_a_cpu_of_which_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a root without /proc."""
     monkeypatch.setattr(bundle, "cpu_features", lambda: None)
-    bundle.check_machine({"python": soabi(), "requires": {}, "torch": None, "cpu": ["fpu9"]})
+    bundle.check_machine(
+        {"python": soabi(), "requires": {}, "torch": None, "cpu": ["fpu9"], "device": "cpu"}
+    )
+
+
+DRIVERS = {
+    "no NVIDIA driver is installed here": None,
+    "does not start here (CUDA error 804)": "int cuInit(unsigned f) { (void)f; return 804; }",
+    "there is none here": "int cuInit(unsigned f) { (void)f; return 0; }\n"
+    "int cuDeviceGetCount(int *n) { *n = 0; return 0; }",
+}
+
+
+@pytest.mark.parametrize("reason", DRIVERS)
+def test_a_gpu_that_is_not_there(reason: str, lay: Lay, run: Run, tmp_path: Path) -> None:
+    driver = DRIVERS[reason]
+    if driver is not None:
+        source, library = tmp_path / "driver.c", tmp_path / "libcuda.so.1"
+        source.write_text(driver)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    elif ctypes.util.find_library("cuda"):
+        pytest.skip("a driver is installed")
+    environment = {"LD_LIBRARY_PATH": str(tmp_path)}
+    line = refusal(run, lay(SOURCES, device="cuda", without_gpu="error"), env=environment)
+    assert "built for a GPU" in line
+    assert reason in line
+
+
+def test_the_processor_instead_of_a_gpu(lay: Lay, run: Run) -> None:
+    done = run(lay(SOURCES, device="cuda", without_gpu="cpu"))
+    assert done.returncode == 0, done.stderr
 
 
 def test_no_python(lay: Lay, run: Run) -> None:

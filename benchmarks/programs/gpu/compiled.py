@@ -1,0 +1,12 @@
+"""`gpu.ppy` with its forward passes compiled by `torch.compile`, in the mode named second."""
+
+import sys  # noqa: I001
+
+import ppy  # noqa: F401  first, so that `gpu.ppy` can be imported
+import gpu
+import torch
+
+mode = sys.argv[2]
+gpu.forward_loss = torch.compile(gpu.forward_loss, mode=mode)
+gpu.Classifier.forward = torch.compile(gpu.Classifier.forward, mode=mode)
+gpu.main()

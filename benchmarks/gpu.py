@@ -30,7 +30,7 @@ CLOSE = 2e-3
 
 
 def build(folder: Path, arch: str) -> Path:
-    """The program's bundle for the card."""
+    """What starts the program's bundle for the card."""
     for path in PROGRAM.iterdir():
         if path.is_file():
             shutil.copy(path, folder)
@@ -38,13 +38,13 @@ def build(folder: Path, arch: str) -> Path:
     manifest.write_text(f'{manifest.read_text()}\n[device.cuda]\narch = ["{arch}"]\n')
     ppybuild = [sys.executable, "-m", "ppybuild", "build", "--manifest", manifest]
     run_program([*ppybuild, "--device", "cuda", "gpu"])
-    return folder / "build" / "cuda" / "gpu" / "gpu"
+    return folder / "build" / "cuda" / "gpu" / "ppy" / "launch.py"
 
 
 def measure(device: str, arch: str) -> dict[str, Run]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        bundle = build(folder, arch)
+        start = build(folder, arch)
         commands: dict[str, list[str | Path]] = {
             "PyTorch": [sys.executable, folder / "gpu.ppy", device],
             **{
@@ -52,7 +52,7 @@ def measure(device: str, arch: str) -> dict[str, Run]:
                 for mode in MODES
                 if device != "cpu"
             },
-            "ppybuild": [bundle, device],
+            "ppybuild": [sys.executable, start, device],
         }
         return {name: read_run(run_program(command)) for name, command in commands.items()}
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ppybuild.emit.emission import Emission
     from ppybuild.graph.program import Facts, Program
     from ppybuild.targets.scons import Toolchain
+    from ppybuild.targets.scons_process import Scons
 
 _ATTEMPTS = 3
 """How often a build starts again because a source was saved while it ran."""
@@ -154,6 +155,8 @@ def _build_locked(
     lock: int,
 ) -> tuple[Result, ...]:
     """As `build`, once no other build runs; what that one did is not done again."""
+    from ppybuild.targets.scons_process import Scons
+
     results = {name: _unchanged(manifest, name, device) for name in names}
     for _ in range(_ATTEMPTS):
         inputs = _inputs(manifest, names, device)
@@ -163,19 +166,20 @@ def _build_locked(
             break
         for name in stale:
             report.stale(name, reasons[name])
-        program, facts = analyse_entries(manifest, stale)
-        diagnostics = {*program.diagnostics, *facts.diagnostics}
-        for name in stale:
-            job = _Job(manifest, name, device, options, report, lock)
-            remarks = job.run(program, facts)
-            stamp = folder.stamp_place(manifest.build.dir, device, name)
-            write_stamp(stamp, inputs[name], results[name].bundle)
-            results[name] = replace(
-                results[name],
-                reason=results[name].reason or reasons[name],
-                remarks=remarks,
-                errors=sum(CODES[found.code].severity == "error" for found in diagnostics),
-            )
+        with Scons(hold=(lock,)).started() as scons:
+            program, facts = analyse_entries(manifest, stale)
+            diagnostics = {*program.diagnostics, *facts.diagnostics}
+            for name in stale:
+                job = _Job(manifest, name, device, options, report, scons)
+                remarks = job.run(program, facts)
+                stamp = folder.stamp_place(manifest.build.dir, device, name)
+                write_stamp(stamp, inputs[name], results[name].bundle)
+                results[name] = replace(
+                    results[name],
+                    reason=results[name].reason or reasons[name],
+                    remarks=remarks,
+                    errors=sum(CODES[found.code].severity == "error" for found in diagnostics),
+                )
     return tuple(results.values())
 
 
@@ -233,7 +237,7 @@ class _Job:
     device: str
     options: Options
     report: Report
-    lock: int
+    scons: Scons
 
     @property
     def work(self) -> Path:
@@ -299,7 +303,7 @@ class _Job:
             jobs=jobs or len(os.sched_getaffinity(0)),
             verbose=self.options.verbose,
             report=self.report,
-            hold=(self.lock,),
+            scons=self.scons,
         )
 
 

@@ -8,7 +8,6 @@ compiler left half written.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -25,6 +24,7 @@ from ppybuild.targets import flags
 from ppybuild.targets.cpu import Instructions
 from ppybuild.targets.cuda import Cuda
 from ppybuild.targets.report import Report
+from ppybuild.targets.scons_process import Scons
 from ppybuild.targets.toolchain import Compiler, Torch, compiler_version, extension_suffix
 
 SOURCES = "gen"
@@ -81,25 +81,12 @@ def compile_extensions(
     jobs: int,
     verbose: bool,
     report: Report,
-    hold: Sequence[int] = (),
+    scons: Scons,
 ) -> dict[str, Path]:
-    """Run SCons in a prepared folder: the shared library of each extension by name.
-
-    `hold` are descriptors that SCons keeps open for as long as it runs.
-    """
+    """Run SCons in a prepared folder: the shared library of each extension by name."""
     dirty, log = work / _DIRTY, work / _LOG
     dirty.touch()
-    command = [sys.executable, "-m", "SCons", "-Q", f"-j{jobs}", f"verbose={int(verbose)}"]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=work,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=_environment(),
-            pass_fds=tuple(hold),
-        )
+    process = scons.run(work, ["-Q", f"-j{jobs}", f"verbose={int(verbose)}"], log)
     total = sum(len(_compiled(extension)) + 1 for extension in emission.extensions)
     try:
         _follow(process, log, entry, total, verbose, report)
@@ -122,6 +109,8 @@ def sconstruct(emission: Emission, toolchain: Toolchain) -> str:
     lines = [
         "# Written by ppybuild. To run it by hand: scons -Q verbose=1",
         "import os",
+        "",
+        "DefaultEnvironment(tools=[])  # looks for no tool that is not used",
         "",
         "# Objects of another toolchain or machine are not these, whatever the commands say.",
         f"TOOLCHAIN = Value({_quoted(toolchain.identity)})",
@@ -251,14 +240,6 @@ def _write_if_changed(path: Path, text: str) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-
-
-def _environment() -> dict[str, str]:
-    """Nothing of the user's locale or clock reaches what is compiled or said."""
-    ours = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", "PYTHONUNBUFFERED": "1"}
-    dropped = {"SCONSFLAGS", "PYTHONWARNINGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}
-    kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return {**kept, **ours}
 
 
 def _follow(

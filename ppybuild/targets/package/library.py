@@ -26,6 +26,7 @@ from ppybuild.targets.modules import entry_modules, main_module
 from ppybuild.targets.report import Report
 from ppybuild.targets.requirements import licences
 from ppybuild.targets.scons import compile_extensions, prepare
+from ppybuild.targets.scons_process import Scons
 
 
 def write_library(
@@ -55,7 +56,7 @@ def write_library(
         jobs=options.jobs or manifest.build.jobs or len(os.sched_getaffinity(0)),
         verbose=options.verbose,
         report=report,
-        hold=(lock,),
+        scons=Scons(hold=(lock,)),
     )
     texts = {
         f"include/{entry}.h": library.header,

@@ -40,7 +40,10 @@ FLOATS = [
 INT_BINARY = ["+", "-", "*", "//", "%", "&", "|", "^"]
 FLOAT_BINARY = ["+", "-", "*", "/", "//", "%"]
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
-MATH = ["sqrt", "exp", "log", "sin", "tanh", "fabs", "floor", "ceil", "trunc", "atan", "log2"]
+MATH = [
+    "sqrt", "exp", "log", "sin", "tanh", "fabs", "floor", "ceil", "trunc", "atan", "log2",
+    "gamma", "lgamma", "hypot",
+]  # fmt: skip
 SCALARS = ["int", "float", "bool"]
 TYPECODES = {
     "Buffer[float]": "d",
@@ -189,7 +192,27 @@ class Writer:
         def some() -> str:
             return self.expression("float", depth)
 
-        kind = self.number(13)
+        kind = self.number(17)
+        if kind == 14:
+            return f"math.{self.pick(['hypot', 'copysign', 'fmod'])}({some()}, {some()})"
+        if kind == 15:
+            return f"round({some()}, {self.number(20) - 4})"
+        if kind == 16:
+            whole = self.pick(["0", "1", "-3"])
+            either = self.pick(
+                [
+                    f"max({some()}, {whole})",
+                    f"min({whole}, {some()})",
+                    f"({some()} if {self.expression('bool', depth)} else {whole})",
+                ]
+            )
+            return f"({some()} {self.pick(FLOAT_BINARY)} {either})"
+        if kind == 17:
+            buffers = self.buffers()
+            function = self.pick(["fsum", "prod"])
+            if buffers and self.number(1):
+                return f"float(math.{function}({self.pick(buffers)}))"
+            return f"math.{function}(({some()}, {self.expression('int', depth)}, {some()}))"
         if kind == 12:
             exponent = self.pick(["2", "3", "-1", "0.5", "-2.0", some()])
             return f"float(abs({some()}) ** {exponent})"
@@ -216,7 +239,9 @@ class Writer:
     def bool_expression(self, depth: int) -> str:
         type = self.pick(["int", "float"])
         left, right = self.expression(type, depth), self.expression(type, depth)
-        kind = self.number(5)
+        kind = self.number(6)
+        if kind == 6 and type == "float":
+            return f"math.isclose({left}, {right}, abs_tol={self.pick(['0.5', '1e-3'])})"
         if kind == 5:
             third = self.expression(self.pick(["int", "float"]), depth)
             return f"({left} {self.pick(COMPARE)} {right} {self.pick(COMPARE)} {third})"
@@ -248,8 +273,10 @@ class Writer:
         self.scope = outer
 
     def statement(self, indent: int, depth: int, looping: bool) -> None:
-        kind = self.number(11)
-        if kind <= 2:
+        kind = self.number(12)
+        if kind == 12 and depth > 0:
+            self.rows(indent)
+        elif kind <= 2:
             self.bind(indent)
         elif kind <= 4:
             self.update(indent)
@@ -327,6 +354,54 @@ class Writer:
             self.write(indent, "else:")
             self.block(indent + 1, depth - 1, looping=False)
 
+    def rows(self, indent: int) -> None:
+        """A loop over rows: loops that sum within a row, then some that carry something."""
+        outer = dict(self.scope)
+        row, item, total, around = (self.name() for _ in range(4))
+        across = self.bounds()
+        self.write(indent, f"{total}: float = {self.leaf('float')}")
+        self.write(indent, f"{around}: int = {self.expression('int', 1)} % 14")
+        self.write(indent, f"for {row} in range({around}):")
+        self.scope |= {row: "int"}
+        sums = [self.name() for _ in range(1 + self.number(1))]
+        for name in sums:
+            self.write(indent + 1, f"{name}: float = {self.leaf('float')}")
+            self.scope[name] = "float"
+            self.write(indent + 1, f"for {item} in range({across}):")
+            self.scope[item] = "int"
+            self.write(
+                indent + 2, f"{name} {self.pick(['+', '-', '*'])}= {self.near(item, row)}"
+            )
+            del self.scope[item]
+        self.scope[total] = "float"
+        for _ in range(1 + self.number(2)):
+            match self.number(3):
+                case 0:
+                    self.statement(indent + 1, 0, looping=True)
+                case 1:
+                    self.write(indent + 1, f"{total} += {self.expression('float', 2)}")
+                case _:
+                    self.write(indent + 1, f"for {item} in range({across}):")
+                    self.scope[item] = "int"
+                    if self.number(1):
+                        self.store(indent + 2)
+                    self.write(indent + 2, f"{total} += {self.near(item, row)}")
+                    del self.scope[item]
+        if self.number(7) == 0:
+            self.write(indent + 1, f"{around} = {self.number(9)}")
+        self.scope = {**outer, total: "float"}
+
+    def near(self, item: str, row: str) -> str:
+        """A float of a row's item."""
+        buffers = [name for name in self.buffers() if ELEMENT[self.scope[name]] == "float"]
+        if not buffers:
+            return self.expression("float", 2)
+        name = self.pick(buffers)
+        place = self.pick(
+            [item, f"{item} + {row}", f"({row} * 3 + {item}) % max(len({name}), 1)"]
+        )
+        return f"({name}[{place}] {self.pick(['+', '-', '*'])} {self.leaf('float')})"
+
     def heading(self, indent: int, name: str) -> dict[str, str]:
         """A `for` over a range or buffers; the names that it binds."""
         buffers = self.buffers()
@@ -336,13 +411,22 @@ class Writer:
         one, other = self.pick(buffers), self.pick(buffers)
         kinds = ELEMENT[self.scope[one]], ELEMENT[self.scope[other]]
         also = self.name()
-        match self.number(3):
+        match self.number(6):
             case 0:
                 self.write(indent, f"for {name} in {one}:")
                 return {name: kinds[0]}
             case 1:
                 start = self.pick(["", f", {self.expression('int', 1)}"])
                 self.write(indent, f"for {name}, {also} in enumerate({one}{start}):")
+                return {name: "int", also: kinds[0]}
+            case 4:
+                self.write(indent, f"for {name} in reversed(range({self.bounds()})):")
+                return {name: "int"}
+            case 5:
+                self.write(indent, f"for {name}, {also} in enumerate(reversed({one})):")
+                return {name: "int", also: kinds[0]}
+            case 6:
+                self.write(indent, f"for {name}, {also} in zip(range({self.bounds()}), {one}):")
                 return {name: "int", also: kinds[0]}
             case 2:
                 self.write(indent, f"for {name}, {also} in zip({one}, {other}):")

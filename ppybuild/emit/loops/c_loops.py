@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.polling import block_turns, turn_weight
-from ppybuild.emit.loops.tree import assigned
+from ppybuild.emit.loops.tree import assigned, own_expressions, statements, variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,6 @@ class LoopVariable:
     """In C."""
     private: bool
     """Whether it exists inside the loop only."""
-    read: bool
 
 
 def plan_counted_loop(
@@ -97,7 +96,7 @@ def _by_turns(
         ),
         inner=f"for (uint64_t {turn} = {at}; {turn} < {end}; {turn}++)",
         block_step=f"{at} = {end};",
-        bind=() if variable.private and not variable.read else (bind,),
+        bind=() if variable.private and not _reads(loop) else (bind,),
     )
 
 
@@ -105,6 +104,15 @@ def _charge(turns: str, weight: int) -> str:
     if weight == 1:
         return f"PPY_TICK(run, {turns});"
     return f"PPY_TICK(run, ({turns}) * {weight});"
+
+
+def _reads(loop: ir.For) -> bool:
+    """Whether a turn reads the loop's variable."""
+    return any(
+        loop.target in variables(whole)
+        for each in statements(loop.body)
+        for whole in own_expressions(each)
+    )
 
 
 def _is_settled(stop: ir.Expr, target: str, body: ir.Block) -> bool:

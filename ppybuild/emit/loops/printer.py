@@ -112,7 +112,7 @@ class _Kernel:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        self.line(f"{head} {{".lstrip())
+        self.line(f"{head} {{" if head else "{")
         self.indent += 1
         self.declared.append(set())
         yield
@@ -131,9 +131,9 @@ class _Kernel:
     def print(self) -> str:
         function = self.function
         self.line(f"/* {function.name.replace('*/', '* /')}, {self.at(function.location)} */")
-        head = print_prototype(function)
-        self.lines += head.split("\n")[:-1]
-        with self.block(head.split("\n")[-1]):
+        *first, last = print_prototype(function).split("\n")
+        self.lines += first
+        with self.block(last):
             body = self.body_lines()
             self.unused_parameters(body)
             self.lines += body
@@ -335,7 +335,6 @@ class _Kernel:
         variable = LoopVariable(
             self.names.variables[loop.target],
             private=loop.target in self.scopes.private,
-            read=loop.target not in self.scopes.unread,
         )
         shape = plan_counted_loop(loop, variable, self.loops, self.expr)
         small, in_blocks = is_small(loop), not polls(loop.body)

@@ -214,6 +214,15 @@ def unread(n: int) -> int:
     return n
 
 
+def read_in_one_loop(n: int) -> int:
+    total = 0
+    for i in range(n, 0, -2):
+        total += 3
+    for i in range(n, 0, -2):
+        total += i
+    return total
+
+
 def double(int: int, switch: int, EOF: int, k_x: int, run: int) -> int:
     result = int + switch
     _Bool = result * EOF
@@ -246,6 +255,7 @@ EDGES = (-(2**63), -(2**62) - 1, -7, -1, 0, 1, 2, 6, 2**62, 2**63 - 1)
         "fails",
         "is_prime",
         "int_then_float",
+        "read_in_one_loop",
         "walrus",
         "unread",
         "endless_but_left",

@@ -14,7 +14,7 @@ from ppybuild.emit.emission import Emission, Extension, SourceFile
 from ppybuild.emit.loops.ir import Function
 from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
-from ppybuild.emit.loops.printer import print_source
+from ppybuild.emit.loops.printer import print_prototype, print_source
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.forward import FusedForward, plan_forward
 from ppybuild.emit.tensors.fused import NotFusible
@@ -230,7 +230,8 @@ def _start(found: tuple[Location, str]) -> tuple[int, int]:
 def emit_loops(
     facts: Facts, functions: Mapping[str, Function], fp: Literal["strict", "relaxed"]
 ) -> tuple[Extension, ...]:
-    """The extension of loop functions: one C file per Python module."""
+    """The extension of loop functions: for each Python module a C file of kernels, and one
+    of what Python calls, which stays as it is where a function's body changes."""
     by_module: dict[str, list[str]] = {}
     for name in functions:
         by_module.setdefault(facts.program.functions[name].module, []).append(name)
@@ -239,14 +240,12 @@ def emit_loops(
     sources = list(runtime_sources())
     for module, names in sorted(by_module.items()):
         path = source_path(facts.program.modules[module])
-        text = "\n".join(
-            (
-                print_source(names, functions, path),
-                '#include "ppy_wrap.h"\n',
-                emit_wrappers(module, [functions[name] for name in names]),
-            )
-        )
-        sources.append(SourceFile(PurePosixPath(f"{module}.py.c"), text))
+        kernels = print_source(names, functions, path)
+        prototypes = "".join(f"{print_prototype(functions[name])};\n" for name in names)
+        inside = [functions[name] for name in names]
+        wrappers = f'#include "ppy_wrap.h"\n\n{prototypes}\n{emit_wrappers(module, inside)}'
+        sources.append(SourceFile(PurePosixPath(f"{module}.py.c"), kernels))
+        sources.append(SourceFile(PurePosixPath(f"{module}.wrap.c"), wrappers))
     listing = emit_extension(LOOPS, sorted(by_module))
     sources.append(SourceFile(PurePosixPath("extension.c"), listing))
     return (Extension(LOOPS, tuple(sources), uses_torch=False, fp=fp),)

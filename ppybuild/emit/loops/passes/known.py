@@ -8,13 +8,12 @@ a loop counter's: `0 <= row <= rows - 1`.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ppybuild.emit.loops.ir import Expr
 from ppybuild.emit.loops.passes import linear
-from ppybuild.emit.loops.passes.linear import Interval, Polynomial, TooLarge
+from ppybuild.emit.loops.passes.linear import Interval, Intervals, Polynomial, TooLarge
 from ppybuild.emit.loops.passes.signs import Sign
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -100,16 +99,19 @@ class Prover:
 
     def __init__(self, atoms: Atoms) -> None:
         self.atoms = atoms
+        self._last: tuple[Mapping[int, Interval], Mapping[int, Interval]] = ({}, {})
 
     def intervals(self, state: State) -> Mapping[int, Interval]:
         if not state.narrowed:
             return self.atoms.intervals
-        met = {
-            atom: (max(low, known[0]), min(high, known[1]))
-            for atom, (low, high) in state.narrowed.items()
-            if (known := self.atoms.intervals[atom])
-        }
-        return ChainMap(met, self.atoms.intervals)
+        if self._last[0] is not state.narrowed:
+            met = {
+                atom: (max(low, known[0]), min(high, known[1]))
+                for atom, (low, high) in state.narrowed.items()
+                if (known := self.atoms.intervals[atom])
+            }
+            self._last = state.narrowed, Intervals(met, self.atoms.intervals)
+        return self._last[1]
 
     def interval(self, state: State, value: Polynomial) -> Interval:
         """What a polynomial that is the value of an int can be."""

@@ -9,7 +9,7 @@ known about an atom holds for ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 Monomial = tuple[int, ...]
@@ -40,8 +40,14 @@ class Polynomial:
         """The sum with a multiple of another."""
         total = dict(self.terms)
         for monomial, value in other.terms:
-            total[monomial] = total.get(monomial, 0) + factor * value
-        return _polynomial(total)
+            sum_ = total.get(monomial, 0) + factor * value
+            if sum_:
+                total[monomial] = sum_
+            else:
+                total.pop(monomial, None)
+        if len(total) > MOST_TERMS:
+            raise TooLarge
+        return Polynomial(tuple(sorted(total.items())))
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         return _collect(
@@ -115,8 +121,30 @@ Interval = tuple[int, int]
 """Least and greatest value, both included."""
 
 
+class Intervals(Mapping[int, Interval]):
+    """Intervals of atoms, some of them in the place of others' (as `ChainMap`, but fast)."""
+
+    __slots__ = ("_others", "_some")
+
+    def __init__(self, some: Mapping[int, Interval], others: Mapping[int, Interval]) -> None:
+        self._some, self._others = some, others
+
+    def __getitem__(self, atom: int) -> Interval:
+        found = self._some.get(atom)
+        return self._others[atom] if found is None else found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter({**self._others, **self._some})
+
+    def __len__(self) -> int:
+        return len({**self._others, **self._some})
+
+
 def interval(polynomial: Polynomial, known: Mapping[int, Interval]) -> Interval:
     """What the polynomial can be, from what its atoms can be, each on its own."""
+    atom = polynomial.atom()
+    if atom is not None:
+        return known[atom]
     low = high = 0
     for monomial, value in polynomial.terms:
         if len(monomial) == 1:

@@ -40,9 +40,22 @@ class _Known:
     """Variables that hold what another variable, or a constant, holds."""
     results: dict[Key, str] = field(default_factory=dict)
     """Variables that hold the result of a check; empty for a guard."""
+    users: dict[str, tuple[Key, ...]] = field(default_factory=dict)
+    """By variable: the checks that it is an operand or the result of."""
+    copied: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By variable: those that hold a copy of it."""
+    loading: tuple[Key, ...] = ()
+    """The checks of what is in memory."""
 
     def copy(self) -> _Known:
-        return _Known(self.types, dict(self.copies), dict(self.results))
+        return _Known(
+            self.types,
+            dict(self.copies),
+            dict(self.results),
+            dict(self.users),
+            dict(self.copied),
+            self.loading,
+        )
 
     def canonical(self, expression: ir.Expr) -> ir.Expr:
         def change(part: ir.Expr) -> ir.Expr:
@@ -52,18 +65,32 @@ class _Known:
 
         return tree.rewrite(expression, change)
 
+    def note_copy(self, name: str, source: ir.Var | ir.Const) -> None:
+        self.copies[name] = source
+        if isinstance(source, ir.Var):
+            self.copied[source.name] = (*self.copied.get(source.name, ()), name)
+
+    def note_result(self, key: Key, name: str) -> None:
+        self.results[key] = name
+        operands = frozenset().union(*map(tree.variables, key[1]))
+        for each in sorted(operands | ({name} if name else set())):
+            self.users[each] = (*self.users.get(each, ()), key)
+        if any(map(tree.loaded, key[1])):
+            self.loading = (*self.loading, key)
+
     def forget(self, names: frozenset[str], memory: bool) -> None:
         """Drop what depends on these variables, and on memory where that changes."""
-        self.copies = {
-            name: source
-            for name, source in self.copies.items()
-            if name not in names and not tree.variables(source) & names
-        }
-        self.results = {
-            (op, args): name
-            for (op, args), name in self.results.items()
-            if name not in names and not any(_depends(arg, names, memory) for arg in args)
-        }
+        for name in names:
+            self.copies.pop(name, None)
+            for copy in self.copied.pop(name, ()):
+                if self.copies.get(copy) == ir.Var(name, self.types[name]):
+                    del self.copies[copy]
+            for key in self.users.pop(name, ()):
+                self.results.pop(key, None)
+        if memory:
+            for key in self.loading:
+                self.results.pop(key, None)
+            self.loading = ()
 
 
 _OF_EQUALS = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
@@ -80,12 +107,6 @@ def _decided(expression: ir.Expr) -> ir.Expr:
         case ir.Select(condition=ir.Const(value=value), then=then, orelse=orelse):
             return then if value else orelse
     return expression
-
-
-def _depends(expression: ir.Expr, names: frozenset[str], memory: bool) -> bool:
-    if memory and tree.loaded(expression):
-        return True
-    return bool(tree.variables(expression) & names)
 
 
 def _writes(block: ir.Block) -> bool:
@@ -106,13 +127,13 @@ def _statement(statement: ir.Statement, known: _Known) -> ir.Block:
         case ir.Assign(target=target, value=value):
             known.forget(frozenset((target,)), memory=False)
             if isinstance(value, ir.Var | ir.Const) and target not in tree.variables(value):
-                known.copies[target] = value
+                known.note_copy(target, value)
             return (statement,)
         case ir.Guard(condition=condition):
             key = ("guard", (condition,))
             if key in known.results:
                 return ()
-            known.results[key] = ""
+            known.note_result(key, "")
             return (statement,)
         case ir.For():
             changed, writes = tree.assigned((statement,)), _writes((statement,))
@@ -149,8 +170,8 @@ def _checked(
     known.forget(frozenset((target,)), memory=False)
     if earlier is not None and earlier != target:
         source = ir.Var(earlier, known.types[earlier])
-        known.copies[target] = source
+        known.note_copy(target, source)
         return ir.Assign(target, source, location)
     if not any(target in tree.variables(arg) for arg in key[1]):
-        known.results[key] = target
+        known.note_result(key, target)
     return statement

@@ -18,7 +18,7 @@ from ppybuild.emit.loops.passes.linear import Interval, Polynomial
 from ppybuild.emit.loops.passes.signs import Sign
 
 if TYPE_CHECKING:
-    from ppybuild.emit.loops.passes.ranges import Interpreter
+    from ppybuild.emit.loops.passes.evaluator import Evaluator
 
 Values = tuple[Value, ...]
 Exprs = tuple[ir.Expr, ...]
@@ -54,7 +54,7 @@ def _number(value: Value) -> Polynomial:
     return value.number
 
 
-def _between(run: Interpreter, state: State, values: Values, least: bool) -> Value:
+def _between(run: Evaluator, state: State, values: Values, least: bool) -> Value:
     """Of min and max: one of the two.
 
     The same expression is the same atom only where the same ends hold: an atom's interval
@@ -70,7 +70,7 @@ def _between(run: Interpreter, state: State, values: Values, least: bool) -> Val
     return Value(number=linear.single(run.atoms.shared[key]))
 
 
-def _mod(run: Interpreter, state: State, values: Values, args: Exprs) -> Value:
+def _mod(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
     divisor = _number(values[1])
     if run.prover.proves(state, divisor - ONE):
         high = run.prover.interval(state, divisor)[1] - 1
@@ -78,7 +78,7 @@ def _mod(run: Interpreter, state: State, values: Values, args: Exprs) -> Value:
     return Value()
 
 
-def _floordiv(run: Interpreter, state: State, values: Values, args: Exprs) -> Value:
+def _floordiv(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
     dividend, divisor = _number(values[0]), _number(values[1])
     low, high = run.prover.interval(state, dividend)
     least, most = run.prover.interval(state, divisor)
@@ -88,7 +88,7 @@ def _floordiv(run: Interpreter, state: State, values: Values, args: Exprs) -> Va
     return Value(number=run.atoms.new((min(ends), max(ends))))
 
 
-def _and_bits(run: Interpreter, state: State, values: Values, args: Exprs) -> Value:
+def _and_bits(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
     """A mask that is not negative bounds the result."""
     tops = [
         high
@@ -100,20 +100,20 @@ def _and_bits(run: Interpreter, state: State, values: Values, args: Exprs) -> Va
 
 def _float(
     rule: Callable[..., Sign],
-) -> Callable[[Interpreter, State, Values, Exprs], Value]:
-    def apply(run: Interpreter, state: State, values: Values, args: Exprs) -> Value:
+) -> Callable[[Evaluator, State, Values, Exprs], Value]:
+    def apply(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
         return Value(sign=rule(*(run.sign(value, state) for value in values)))
 
     return apply
 
 
-def _multiply(run: Interpreter, state: State, values: Values, args: Exprs) -> Value:
+def _multiply(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
     """Two operands that are the same expression are the same number: a square."""
     one, two = (run.sign(value, state) for value in values)
     return Value(sign=signs.square(one) if args[0] == args[1] else signs.multiply(one, two))
 
 
-TotalRule = Callable[["Interpreter", State, Values, Exprs], Value]
+TotalRule = Callable[["Evaluator", State, Values, Exprs], Value]
 
 TOTAL: Mapping[str, TotalRule] = {
     "add.i64": lambda run, state, v, args: Value(number=_number(v[0]) + _number(v[1])),
@@ -165,7 +165,7 @@ class Outcome:
 def _exact(name: str) -> CheckedRule:
     """Arithmetic that fails only beyond 64 bits."""
 
-    def rule(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+    def rule(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
         value = TOTAL[name](run, state, values, args)
         number = _number(value)
         needs = (number - linear.constant(LEAST), linear.constant(GREATEST) - number)
@@ -174,7 +174,7 @@ def _exact(name: str) -> CheckedRule:
     return rule
 
 
-def _index(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+def _index(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
     index, length = _number(values[0]), _number(values[1])
     high = run.prover.interval(state, length)[1] - 1
     wrapped = Value(number=run.atoms.new((0, high), linear.constant(0), length - ONE))
@@ -190,13 +190,13 @@ def _index(run: Interpreter, state: State, values: Values, args: Exprs) -> Outco
     return Outcome(args[0], values[0], otherwise=wrapped, needs=(index, inside))
 
 
-def _checked_mod(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+def _checked_mod(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
     divisor = _number(values[1])
     value = _mod(run, state, values, args)
     return Outcome(ir.Op("mod.i64", args, ir.Type.I64), value, nonzero=(divisor,))
 
 
-def _checked_floordiv(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+def _checked_floordiv(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
     """The least integer by -1 is beyond 64 bits: asks for a divisor that is positive."""
     dividend, divisor = _number(values[0]), _number(values[1])
     needs: tuple[Polynomial, ...] = (divisor - ONE,)
@@ -207,13 +207,13 @@ def _checked_floordiv(run: Interpreter, state: State, values: Values, args: Expr
     return Outcome(ir.Op("floordiv.i64", args, ir.Type.I64), value, needs=needs)
 
 
-def _truediv(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+def _truediv(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
     return Outcome(
         ir.Op("truediv.i64", args, ir.Type.F64), Value(), nonzero=(_number(values[1]),)
     )
 
 
-def _divide(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+def _divide(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
     value = TOTAL["div.f64"](run, state, values, args)
     instead = ir.Op("div.f64", args, ir.Type.F64)
     if values[1].number is not None:
@@ -224,7 +224,7 @@ def _divide(run: Interpreter, state: State, values: Values, args: Exprs) -> Outc
 def _domain(name: str, outside: Sign) -> CheckedRule:
     """A function of one float that fails only for operands of these signs."""
 
-    def rule(run: Interpreter, state: State, values: Values, args: Exprs) -> Outcome:
+    def rule(run: Evaluator, state: State, values: Values, args: Exprs) -> Outcome:
         total = TOTAL.get(name)
         value = Value() if total is None else total(run, state, values, args)
         return Outcome(ir.Op(name, args, ir.Type.F64), value, floats=((args[0], outside),))
@@ -232,7 +232,7 @@ def _domain(name: str, outside: Sign) -> CheckedRule:
     return rule
 
 
-CheckedRule = Callable[["Interpreter", State, Values, Exprs], Outcome]
+CheckedRule = Callable[["Evaluator", State, Values, Exprs], Outcome]
 
 CHECKED: Mapping[str, CheckedRule] = {
     "add.i64": _exact("add.i64"),

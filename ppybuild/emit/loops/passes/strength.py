@@ -17,9 +17,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ppybuild.emit.loops import ir, tree
+from ppybuild.emit.loops.passes.evaluator import Reached
 from ppybuild.emit.loops.passes.known import ONE, Atoms, Prover, State
 from ppybuild.emit.loops.passes.linear import Polynomial, TooLarge
-from ppybuild.emit.loops.passes.ranges import Interpreter, Loop, Reached
+from ppybuild.emit.loops.passes.ranges import Interpreter, Loop
 
 ZERO = ir.Const(0, ir.Type.I64)
 

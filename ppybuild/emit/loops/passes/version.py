@@ -27,16 +27,22 @@ Guards: moved before the loop.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from ppybuild.emit.loops import ir, tree
 from ppybuild.emit.loops.passes import linear
+from ppybuild.emit.loops.passes.evaluator import Reached
 from ppybuild.emit.loops.passes.known import GREATEST, LEAST, ONE, Atoms, Prover, State
-from ppybuild.emit.loops.passes.linear import Interval, Monomial, Polynomial, TooLarge
-from ppybuild.emit.loops.passes.ranges import Interpreter, Loop, Reached
+from ppybuild.emit.loops.passes.linear import (
+    Interval,
+    Intervals,
+    Monomial,
+    Polynomial,
+    TooLarge,
+)
+from ppybuild.emit.loops.passes.ranges import Interpreter, Loop
 from ppybuild.emit.loops.passes.signs import Sign
 
 # A fast body under more conditions than this is not likely to be taken.
@@ -114,6 +120,8 @@ class _Bargain(Prover):
         self.invariants = invariants
         self.changed = changed
         self.history = [_Taken({})]
+        self._raised: tuple[Mapping[int, Interval], Mapping[int, int], Intervals]
+        self._raised = {}, {}, Intervals({}, {})
 
     def taken(self) -> bool:
         return self.history[-1] != _Taken({})
@@ -129,10 +137,12 @@ class _Bargain(Prover):
         least = self.history[-1].least
         if not least:
             return known
-        raised = {
-            atom: (max(low, known[atom][0]), known[atom][1]) for atom, low in least.items()
-        }
-        return ChainMap(raised, known)  # type: ignore[arg-type]  # only read
+        if self._raised[0] is not known or self._raised[1] is not least:
+            raised = {
+                atom: (max(low, known[atom][0]), known[atom][1]) for atom, low in least.items()
+            }
+            self._raised = known, least, Intervals(raised, known)
+        return self._raised[2]
 
     # What may be taken for granted
 

@@ -7,8 +7,9 @@
   _internal/bundle/    the bundle, whole as it was built
 
 PyInstaller collects (https://pyinstaller.org); what to collect is told by the program: every
-library that its modules import, and what the runtime needs. Symbol tables are stripped, and
-what libraries bring along only for building against them or testing them is left out.
+library that its modules import, and what the runtime needs. Libraries of this environment
+that the program does without (`needed.py`), and what libraries bring along only for building
+against them or testing them, are left out. Symbol tables are stripped.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 from ppybuild.diagnostics import CODES, Diagnostic, Failure
 from ppybuild.graph.products import MARK
 from ppybuild.targets.bundle import bundle_files, remove_tree
+from ppybuild.targets.package.needed import unneeded_modules
 from ppybuild.targets.requirements import licences
 
 _UNUSED = (
@@ -91,7 +93,7 @@ unused = re.compile({unused!r})
 found = Analysis(
     [{start!r}],
     datas=[pair for name in {metadata!r} for pair in copy_metadata(name)],
-    excludes=["ppy", "ppybuild"],
+    excludes={excludes!r},
 )
 found.datas = [one for one in found.datas if not unused.match(one[0])]
 found.binaries = [one for one in found.binaries if not unused.match(one[0])]
@@ -125,11 +127,17 @@ def write_full(bundle: Path, target: Path, entry: str) -> dict[str, int]:
     description = json.loads((bundle / "bundle.json").read_text(encoding="utf-8"))
     pins = [pin.partition("==")[0] for pin in description["requires"].values()]
     start, report, spec = work / "start.py", work / "modules.json", work / "program.spec"
-    imports = "\n".join(f"    {line}" for line in _imports(bundle)) or "    pass"
+    trees = [
+        ast.parse(path.read_bytes())
+        for path in bundle_files(bundle)
+        if path.suffix in (".py", ".ppy")
+    ]
+    imports = "\n".join(f"    {line}" for line in _imports(bundle, trees)) or "    pass"
     start.write_text(_START.replace("{imports}", imports), encoding="utf-8")
     text = _SPEC.format(
         unused="|".join(f"(?:{pattern})" for pattern in _UNUSED),
         start=str(start),
+        excludes=["ppy", "ppybuild", *unneeded_modules(trees)],
         metadata=pins,
         report=str(report),
         name=entry,
@@ -151,15 +159,11 @@ def write_full(bundle: Path, target: Path, entry: str) -> dict[str, int]:
     return _parts(target, entry)
 
 
-def _imports(bundle: Path) -> Iterator[str]:
+def _imports(bundle: Path, trees: Iterable[ast.Module]) -> Iterator[str]:
     """The import statements of the program and of the runtime, without those of each other."""
     own = {path.relative_to(bundle / "app").parts[0] for path in (bundle / "app").rglob("*")}
     own = {name.partition(".")[0] for name in own} | {"ppy"}
-    lines: set[str] = set()
-    for path in bundle_files(bundle):
-        if path.suffix in (".py", ".ppy"):
-            lines.update(_external(ast.parse(path.read_bytes()), own))
-    yield from sorted(lines)
+    yield from sorted({line for tree in trees for line in _external(tree, own)})
 
 
 def _external(tree: ast.Module, own: set[str]) -> Iterator[str]:

@@ -10,6 +10,9 @@
 
 #define LONGEST_INTEGER 4300 /* sys.get_int_max_str_digits() */
 
+/* As C's isspace: U+001C to U+001F are white space for str.strip, not for numbers. */
+static bool is_blank(uint32_t c) { return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : ppy_is_space(c); }
+
 /* The text as ASCII, without white space around it: digits of every script are digits, white
  * space is a blank, and what no number has is `?`. Ends with a zero byte. */
 static char *to_ascii(ppy_text text) {
@@ -17,7 +20,7 @@ static char *to_ascii(ppy_text text) {
     for (int64_t at = 0; at < text.bytes;) {
         const uint32_t c = ppy_next(text, &at);
         const int digit = c < 0x80 ? -1 : ppy_decimal_digit(c);
-        *to++ = ppy_is_space(c) ? ' ' : digit >= 0 ? (char)('0' + digit) : c == 0 || c >= 0x80 ? '?' : (char)c;
+        *to++ = is_blank(c) ? ' ' : digit >= 0 ? (char)('0' + digit) : c == 0 || c >= 0x80 ? '?' : (char)c;
     }
     while (to > made && to[-1] == ' ') to--;
     *to = 0;

@@ -149,7 +149,7 @@ static ppy_text grouped(ppy_text digits, char separator, int64_t group, int64_t 
     char *made = ppy_arena_allocate(room), *end = made + room, *to = end;
     for (;;) {
         for (int64_t i = 0; i < group || !separator; i++) {
-            if (left <= 0 && width <= 0 && (i > 0 || to < end)) return (ppy_text){to, end - to, end - to};
+            if (i > 0 && left <= 0 && width <= 0) return (ppy_text){to, end - to, end - to};
             *--to = left > 0 ? digits.data[--left] : '0';
             width--;
         }

@@ -82,7 +82,7 @@ def _floordiv(run: Evaluator, state: State, values: Values, args: Exprs) -> Valu
     dividend, divisor = _number(values[0]), _number(values[1])
     low, high = run.prover.interval(state, dividend)
     least, most = run.prover.interval(state, divisor)
-    if least < 1:
+    if not 1 <= least <= most:  # what is known of a way that is never taken may contradict
         return Value()
     ends = [bound // by for bound in (low, high) for by in (least, most)]
     return Value(number=run.atoms.new((min(ends), max(ends))))

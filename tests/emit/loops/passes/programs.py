@@ -313,4 +313,13 @@ def counter_changes(a: Buffer[float], rows: int, cols: int) -> float:
         total = total + i
     return total
 """,
+    "never_taken": """
+def never_taken(a: Buffer[int], n: int) -> int:
+    total = a[0]
+    for i in range(5, 1):
+        total = total + n // i + n % i
+        for j in range(i, 0):
+            total = total + i // j
+    return total
+""",
 }

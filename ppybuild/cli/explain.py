@@ -108,7 +108,7 @@ def _step(facts: Facts, name: str) -> Iterator[str]:
             try:
                 yield from (f"  {line}" for line in describe_step(plan_step(region)))
             except NotFusible as missing:
-                yield f"  step:      in Python; its fused form does not hold {missing}"
+                yield f"  step:      not fused; that form does not hold {missing}"
 
 
 def _find(functions: Mapping[str, Function], name: str) -> Function:

@@ -16,6 +16,7 @@ from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_prototype, print_source
 from ppybuild.emit.names import mangle
+from ppybuild.emit.tensors.exact_step import ExactStep, plan_exact
 from ppybuild.emit.tensors.forward import FusedForward, plan_forward
 from ppybuild.emit.tensors.fused import NotFusible
 from ppybuild.emit.tensors.regions import RegionEmission, emit_regions
@@ -69,7 +70,7 @@ def emit_tensors(
     """The extension of tensor regions, without functions that are `taken`; why functions
     stay in Python; and which numerics each region has."""
     found = discover(facts)
-    steps, missed = plan_steps(facts, modules, numerics)
+    steps, missed, unfused_steps = plan_steps(facts, modules, numerics)
     taken |= {step.region.function for step in steps}
     regions = [region for region in found.regions if region.function not in taken]
     by_module = _by_module(facts, modules, regions, lambda region: region.function)
@@ -93,7 +94,12 @@ def emit_tensors(
         for name, type in emission.refused.items()
     ]
     told = [
-        *(_told_step(facts, step) for group in steps_by_module.values() for step in group),
+        *(
+            _told_step(facts, step, unfused_steps.get(step.region.function))
+            for group in steps_by_module.values()
+            for step in group
+            if step.region.function in emission.bindings
+        ),
         *(
             _told_region(
                 facts,
@@ -115,17 +121,19 @@ def emit_tensors(
     return emission, (*remarks, *unspelled), tuple(told)
 
 
-def _told_step(facts: Facts, step: FusedStep) -> Diagnostic:
+def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -> Diagnostic:
     region = step.region
     names = dict.fromkeys(found.function for found in region.functions)
     inlined = ", ".join(f"`{name}`" for name in names)
     through = f" through {inlined}" if inlined else ""
-    return Diagnostic(
-        "R3001",
-        f"`{region.function}` is a fused training step{through}: one kernel, within "
-        "torch.testing's tolerances of PyTorch, compared with Python on its first call",
-        _whole(facts, region.function),
-    )
+    if isinstance(step, FusedStep):
+        what = f"a fused training step{through}: one kernel, within torch.testing's tolerances"
+        what += " of PyTorch, compared with Python on its first call"
+    else:
+        what = f"a training step{through} in exact numerics: autograd's own calls, without "
+        what += "its graph, compared with Python bit for bit on its first call"
+        what += f"; the fused form does not hold {unfused}" if unfused else ""
+    return Diagnostic("R3001", f"`{region.function}` is {what}", _whole(facts, region.function))
 
 
 def _told_region(facts: Facts, region: Region, unfused: str | None) -> Diagnostic:
@@ -173,11 +181,14 @@ def plan_forwards(
 
 def plan_steps(
     facts: Facts, modules: frozenset[str], numerics: Numerics
-) -> tuple[tuple[FusedStep, ...], tuple[Diagnostic, ...]]:
-    """Training steps of these modules in fused form, and why others stay in Python."""
+) -> tuple[tuple[FusedStep | ExactStep, ...], tuple[Diagnostic, ...], dict[str, str]]:
+    """Training steps of these modules, fused where that form is asked for and holds them, else
+    exact; why others stay in Python; and by function, why a step could not be fused."""
     found = discover_steps(facts)
-    planned: list[FusedStep] = []
+    schemas = installed_schemas()
+    planned: list[FusedStep | ExactStep] = []
     remarks: list[Diagnostic] = []
+    unfused: dict[str, str] = {}
 
     def stays(name: str, reason: str, node: ast.AST | None) -> None:
         function = facts.program.functions[name]
@@ -190,16 +201,20 @@ def plan_steps(
     for region in found.steps:
         if facts.program.functions[region.function].module not in modules:
             continue
-        if numerics == "exact":
-            stays(region.function, "a training step is native in fused numerics only", None)
-            continue
+        assert schemas is not None, "steps are discovered by torch's schemas"
+        if numerics == "fused":
+            try:
+                planned.append(plan_step(region))
+                continue
+            except NotFusible as missing:
+                unfused[region.function] = str(missing)
         try:
-            planned.append(plan_step(region))
+            planned.append(plan_exact(region, schemas))
         except NotFusible as missing:
-            stays(region.function, f"its fused form does not hold {missing}", None)
+            stays(region.function, f"its native form does not hold {missing}", None)
     for name, (reason, node) in found.refused.items():
         stays(name, reason, node)
-    return tuple(planned), tuple(remarks)
+    return tuple(planned), tuple(remarks), unfused
 
 
 def _one_each(

@@ -13,20 +13,25 @@ from ppybuild.emit.emission import Extension, SourceFile
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.cuda import CudaRegion, emit_cuda, emit_image
 from ppybuild.emit.tensors.exact import emit_body
+from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import FusedForward, emit_forward
 from ppybuild.emit.tensors.fused import NotFusible, Plan, emit_fused
 from ppybuild.emit.tensors.headers import declarations_hold, torch_include
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
 from ppybuild.emit.tensors.step import FusedStep
-from ppybuild.emit.tensors.step_wrapper import emit_step_wrapper, kernel_name
+from ppybuild.emit.tensors.step_wrapper import (
+    emit_exact_wrapper,
+    emit_step_wrapper,
+    kernel_name,
+)
 from ppybuild.emit.tensors.wrapper import emit_table, emit_wrapper
 from ppybuild.graph.regions import Region, StepRegion
 from ppybuild.graph.schemas import Schemas
 
 NAME = "regions"
 CUDA = ("ppy_cuda.h", "ppy_cuda.c", "ppy_cuda_kernel.h", "ppy_cuda_region.h")
-HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_module.h", "ppy_fused.h")
+HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_exact.h", "ppy_module.h", "ppy_fused.h")
 
 VECTOR_BYTES = 32
 """Of the vectors in fused kernels; where a register is shorter, the compiler takes two."""
@@ -49,14 +54,14 @@ def emit_regions(
     regions: Mapping[str, Sequence[Region]],
     schemas: Schemas,
     include: Path | None = None,
-    steps: Mapping[str, Sequence[FusedStep]] | None = None,
+    steps: Mapping[str, Sequence[FusedStep | ExactStep]] | None = None,
     forwards: Mapping[str, FusedForward] | None = None,
     *,
     cuda: bool = False,
 ) -> RegionEmission:
     """Emit the regions of each Python module in exact form, one C++ file per module, and
-    steps and `forwards`, by function, in fused form with a C file for the kernel of each;
-    with `cuda`, a CUDA file for each too."""
+    steps as they were planned, and `forwards`, by function, in fused form. The kernel of each
+    fused form has a C file, with `cuda` a CUDA file too."""
     steps, forwards = steps or {}, forwards or {}
     include = include if include is not None else torch_include()
     full_headers = include is None or not declarations_hold(include)
@@ -68,7 +73,12 @@ def emit_regions(
     not_cuda: dict[str, str] = {}
     if cuda:
         plans = {name: forward.plan for name, forward in forwards.items()}
-        plans |= {s.region.function: s.plan for group in steps.values() for s in group}
+        plans |= {
+            s.region.function: s.plan
+            for group in steps.values()
+            for s in group
+            if isinstance(s, FusedStep)
+        }
         kernels, not_cuda = _cuda_forms(plans)
     for module in sorted({*regions, *steps}):
         kept, text = _emit_module(
@@ -90,7 +100,11 @@ def emit_regions(
             for region in kept
             if region.function in forwards
         ]
-        sources += [_kernel(s.region.function, s.plan) for s in steps.get(module, ())]
+        sources += [
+            _kernel(s.region.function, s.plan)
+            for s in steps.get(module, ())
+            if isinstance(s, FusedStep)
+        ]
         for region in kept:
             bindings[region.function] = (NAME, mangle(region.function))
             if region.function in kernels:
@@ -132,7 +146,7 @@ def _kernel(function: str, plan: Plan) -> SourceFile:
 def _emit_module(
     module: str,
     regions: Sequence[Region],
-    steps: Sequence[FusedStep],
+    steps: Sequence[FusedStep | ExactStep],
     forwards: Mapping[str, FusedForward],
     schemas: Schemas,
     full_headers: bool,
@@ -162,8 +176,17 @@ def _emit_module(
         results = None if forward is None else len(forward.plan.program.outputs)
         pieces.append(emit_wrapper(region, graph, results))
     for step in steps:
+        if isinstance(step, FusedStep):
+            pieces.append(emit_step_wrapper(step, kernels.get(step.region.function)))
+        else:
+            try:
+                text, needed = emit_exact_wrapper(step, schemas)
+            except Unspellable as missing:
+                refused[step.region.function] = str(missing)
+                continue
+            pieces.append(text)
+            headers |= needed
         kept.append(step.region)
-        pieces.append(emit_step_wrapper(step, kernels.get(step.region.function)))
     includes = [f"#include <{header}>" for header in sorted(headers)]
     start = [f"// Tensor regions of the Python module {module}.\n"]
     if full_headers:
@@ -175,6 +198,8 @@ def _emit_module(
     if any(step.region.models or step.region.optimized for step in steps):
         header = "ppy_module.h"
     start += [f'#include "{header}"\n', *includes, ""]
+    if any(isinstance(step, ExactStep) for step in steps):
+        start.append('#include "ppy_exact.h"\n')
     if kernels:
         start.append('#include "ppy_cuda_region.h"\n')
     return kept, "\n".join([*start, *pieces, emit_table(module, kept)])

@@ -30,7 +30,6 @@ from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.graph.regions.records import Call, Unpack
 from ppybuild.graph.regions.step_records import Backward, Returned, StepRegion
 
-
 GRADIENT = "ppy::gradient"
 """Not an operator: what autograd keeps as `.grad`, which is laid out as its tensor is."""
 
@@ -133,7 +132,7 @@ def _backward(
     if None in found:
         raise NotFusible("a gradient that stays None")
     given: dict[Value, Value] = {}
-    for (leaf, number), value in zip(done.gradients, found, strict=True):
+    for (_, number), value in zip(done.gradients, found, strict=True):
         if value is not None:
             kept = builder.helper(GRADIENT, value, value) if builder.by_strides else value
             given[Value(number)] = kept

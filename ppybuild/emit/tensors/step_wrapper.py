@@ -1,18 +1,22 @@
-"""The C++ between Python and a fused training step: guards, first call, effects."""
+"""The C++ between Python and a training step: guards, first call, effects."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import final
 
 from ppybuild.emit.names import mangle, wrapper_name
 from ppybuild.emit.tensors.cuda import CudaRegion, emit_kernels
+from ppybuild.emit.tensors.exact_body import emit_exact_body, exact_name
+from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
 from ppybuild.emit.tensors.step import FusedStep, Output
 from ppybuild.emit.tensors.step_objects import emit_objects
 from ppybuild.graph.regions.records import Input
 from ppybuild.graph.regions.step_records import Leaf
+from ppybuild.graph.schemas import Schemas
 
 NUMBERS = {"int": ("int64_t", "ppy::is_int"), "float": ("double", "ppy::is_float")}
 REALS = {"float32": "float", "float64": "double"}
@@ -25,14 +29,41 @@ def kernel_name(function: str) -> str:
 def emit_step_wrapper(step: FusedStep, cuda: CudaRegion | None = None) -> str:
     """The declaration of the kernel, and `w_name` as `ppy_impl` in `ppy_boundary.h`; with
     `cuda`, of its form for a GPU too."""
-    return _Wrapper(step, cuda).text()
+    return _Fused(step, cuda).text()
 
 
-@final
+def emit_exact_wrapper(step: ExactStep, schemas: Schemas) -> tuple[str, frozenset[str]]:
+    """The function that makes the calls, and `w_name`; and the headers of the operators."""
+    wrapper = _Exact(step)
+    body, headers = emit_exact_body(step, schemas, wrapper.place)
+    return f"{body}\n{wrapper.text()}", headers
+
+
 @dataclass(slots=True)
-class _Wrapper:
-    step: FusedStep
-    cuda: CudaRegion | None
+class _Wrapper(ABC):
+    """What both forms have in common. A form says how its outputs are made and compared."""
+
+    step: FusedStep | ExactStep
+
+    @abstractmethod
+    def declarations(self) -> str:
+        """What stands before the function."""
+
+    @abstractmethod
+    def body(self) -> list[str]:
+        """Statements that compute and answer, once all guards have held."""
+
+    @abstractmethod
+    def agree(self, output: Output, made: str) -> str:
+        """Whether an output is what Python's run, whose answer is `result`, has left."""
+
+    @abstractmethod
+    def number(self, place: int) -> str:
+        """The number that is the output in that place."""
+
+    def together(self) -> list[str]:
+        """More guards on the tensors."""
+        return []
 
     @property
     def _tensors(self) -> list[Input]:
@@ -48,38 +79,39 @@ class _Wrapper:
         used = {given.value.id for given in self.step.graph.inputs}
         return [i for i in self.step.region.inputs if i.kind in NUMBERS and i.value in used]
 
-    def _place(self, value: int) -> str:
+    def place(self, value: int) -> str:
         places = {given.value: place for place, given in enumerate(self._tensors)}
         return f"t[{places[value]}]"
 
     def _leaf(self, output: Output) -> str:
         assert output.leaf is not None
-        return self._place(output.leaf)
+        return self.place(output.leaf)
 
     def text(self) -> str:
         region = self.step.region
-        kernel = kernel_name(region.function)
         tensors = self._tensors
         lines = [
             f'    static ppy::Verdict verdict{{"{region.function}"}};',
-            "    static std::atomic<void *> scratch{nullptr};",
             f"    PyObject *found[{max(region.parameters, 1)}];",
             "    PyObject *const *given = ppy_arguments(self, args, nargsf, kwnames, found);",
             "    if (given == nullptr || verdict.refused() || !ppy::trains())",
             "        return nullptr;",
             *(f"    {NUMBERS[i.kind][0]} n{i.value} = 0;" for i in self._numbers),
             f"    std::array<at::Tensor, {len(tensors)}> t;",
-            *(f"    {line}" for line in emit_objects(region, self._place)),
+            *(f"    {line}" for line in emit_objects(region, self.place)),
             f"    if ({self._joined(self._checks())})",
             "        return nullptr;",
-            *self._body(),
+            "    const bool first = verdict.untried();",
+            *self.body(),
+            "    if (first) {",
+            *(f"        {line}" for line in self._first()),
+            "    }",
+            *(f"    {line}" for line in self._effects()),
         ]
         inside = ["try {", *lines, "} catch (...) {", "    return nullptr;", "}"]
         listing = "\n".join("    " + line for line in inside)
         return (
-            f'extern "C" ppy::Kernel {kernel};\n'
-            f'extern "C" const int64_t {kernel}_scratch;\n\n'
-            f"{self.cuda.table if self.cuda else ''}"
+            f"{self.declarations()}"
             f"// {region.function}, line {region.line}: "
             + ", ".join(f"t[{i}] {given.name}" for i, given in enumerate(tensors))
             + f"\nstatic PyObject *{wrapper_name(region.function)}(\n"
@@ -110,7 +142,7 @@ class _Wrapper:
         for given in self._tensors:
             if given.path:
                 continue  # taken out of its object before
-            name = self._place(given.value)
+            name = self.place(given.value)
             taken = f"given[{given.place}]"
             checks.append(
                 f"ppy::is_tensor({taken}, {name})"
@@ -121,14 +153,13 @@ class _Wrapper:
             checks += self._tensor_checks(given, leaves.get(given.value))
         first = len(self._tensors) - len(leaves)
         checks.append(f"ppy::are_apart(t, {first})")
-        if self.cuda is not None:
-            checks.append("ppy::are_together(t)")
+        checks += self.together()
         batches = self._batched()
         checks += [f"({batches[0]}.size(0) == {other}.size(0))" for other in batches[1:]]
         return checks
 
     def _tensor_checks(self, given: Input, leaf: Leaf | None) -> list[str]:
-        name = self._place(given.value)
+        name = self.place(given.value)
         checks = []
         type = self._type(given)
         if type is not None:
@@ -147,20 +178,106 @@ class _Wrapper:
 
     def _batched(self) -> list[str]:
         return [
-            self._place(given.value)
+            self.place(given.value)
             for given in self._tensors
             if (type := self._type(given)) is not None and type.shape and type.shape[0] == BATCH
         ]
 
     # The call
 
-    def _body(self) -> list[str]:
+    def _first(self) -> list[str]:
+        """Python's run is the answer; what was made is compared with it."""
+        region = self.step.region
+        checks: list[str] = []
+        before: list[str] = []
+        for leaf in region.leaves:
+            name = self.place(leaf.input)
+            before.append(f"const uint32_t v{leaf.input} = ppy::version({name});")
+            checks.append(f"ppy::version({name}) == v{leaf.input} + {leaf.writes}")
+            if leaf.trained and leaf.gradient is None:
+                checks.append(f"!{name}.grad().defined()")
+        checks += [
+            self.agree(output, f"made[{place}]")
+            for place, output in enumerate(self.step.outputs)
+        ]
+        if region.returned.kind == "none":
+            checks.append("result == Py_None")
+        condition = "\n            && ".join(checks)
+        return [
+            *before,
+            "PyObject *result = ppy::call_python(self, args, nargsf, kwnames);",
+            "if (result != nullptr)",
+            "    verdict.settle(ppy::holds([&] {",
+            f"        return {condition};",
+            "    }));",
+            "return result;",
+        ]
+
+    def _effects(self) -> list[str]:
+        region = self.step.region
+        lines = [
+            f"ppy::written({self.place(leaf.input)}, {leaf.writes});"
+            for leaf in region.leaves
+            if leaf.writes
+        ]
+        lines += [
+            f"{self.place(leaf.input)}.mutable_grad().reset();"
+            for leaf in region.leaves
+            if leaf.trained and leaf.gradient is None and not leaf.none_on_entry
+        ]
+        if region.optimized is not None:
+            lines.append("adam.count();")
+        answer = "Py_NewRef(Py_None)"
+        for place, output in enumerate(self.step.outputs):
+            if output.kind == "gradient":
+                lines.append(f"{self._leaf(output)}.mutable_grad() = std::move(made[{place}]);")
+            elif output.kind == "number":
+                answer = f"PyFloat_FromDouble({self.number(place)})"
+            elif output.kind == "tensor":
+                answer = f"ppy::wrap(std::move(made[{place}]))"
+        return [*lines, f"return {answer};"]
+
+
+@final
+@dataclass(slots=True)
+class _Fused(_Wrapper):
+    """One kernel computes all outputs, at once into the memory where they belong."""
+
+    step: FusedStep
+    cuda: CudaRegion | None
+
+    def declarations(self) -> str:
+        kernel = kernel_name(self.step.region.function)
+        return (
+            f'extern "C" ppy::Kernel {kernel};\n'
+            f'extern "C" const int64_t {kernel}_scratch;\n\n'
+            f"{self.cuda.table if self.cuda else ''}"
+        )
+
+    def together(self) -> list[str]:
+        return [] if self.cuda is None else ["ppy::are_together(t)"]
+
+    def number(self, place: int) -> str:
+        return "number"
+
+    def agree(self, output: Output, made: str) -> str:
+        match output.kind:
+            case "write":
+                return f"ppy::agree({made}, {self._leaf(output)})"
+            case "gradient":
+                return f"ppy::agree({made}, {self._leaf(output)}.grad())"
+            case "tensor":
+                return f"ppy::agree_tensor({made}, result)"
+            case "number":
+                return "ppy::agree(number, result)"
+
+    def body(self) -> list[str]:
         step = self.step
         kernel = kernel_name(step.region.function)
         inputs = [
             f"&n{given.value.id}"
             if given.kind in NUMBERS
-            else f"ppy::data({self._place(given.value.id)})"
+            else f"ppy::data({self.place(given.value.id)})"
             for given in step.graph.inputs
         ]
         real = REALS[step.plan.program.dtype]
@@ -168,8 +285,8 @@ class _Wrapper:
         batches = self._batched()
         batch = f"{batches[0]}.size(0)" if batches else "1"
         return [
+            "    static std::atomic<void *> scratch{nullptr};",
             f"    const int64_t batch = {batch};",
-            "    const bool first = verdict.untried();",
             *([] if self.cuda is None else ["    const at::Device place = t[0].device();"]),
             *([f"    {real} number = 0;"] if "number" in kinds else []),
             f"    std::array<at::Tensor, {max(len(step.outputs), 1)}> made;",
@@ -187,10 +304,6 @@ class _Wrapper:
             *(f"        {self._target(i, o)}," for i, o in enumerate(step.outputs)),
             "    };",
             *(f"    {line}" for line in self._run(kernel)),
-            "    if (first) {",
-            *(f"        {line}" for line in self._first()),
-            "    }",
-            *(f"    {line}" for line in self._effects()),
         ]
 
     def _run(self, kernel: str) -> list[str]:
@@ -250,63 +363,43 @@ class _Wrapper:
                     return "&number"
                 return f"ppy::is_gpu(place) ? ppy::data(made[{place}]) : (void *)&number"
 
-    def _first(self) -> list[str]:
-        """Python's run is the answer; the kernel's is compared with it."""
-        region = self.step.region
-        checks: list[str] = []
-        before: list[str] = []
-        for leaf in region.leaves:
-            name = self._place(leaf.input)
-            before.append(f"const uint32_t v{leaf.input} = ppy::version({name});")
-            checks.append(f"ppy::version({name}) == v{leaf.input} + {leaf.writes}")
-            if leaf.trained and leaf.gradient is None:
-                checks.append(f"!{name}.grad().defined()")
-        for place, output in enumerate(self.step.outputs):
-            match output.kind:
-                case "write":
-                    checks.append(f"ppy::agree(made[{place}], {self._leaf(output)})")
-                case "gradient":
-                    checks.append(f"ppy::agree(made[{place}], {self._leaf(output)}.grad())")
-                case "tensor":
-                    checks.append(f"ppy::agree_tensor(made[{place}], result)")
-                case "number":
-                    checks.append("ppy::agree(number, result)")
-        if region.returned.kind == "none":
-            checks.append("result == Py_None")
-        condition = "\n            && ".join(checks)
-        return [
-            *before,
-            "PyObject *result = ppy::call_python(self, args, nargsf, kwnames);",
-            "if (result != nullptr)",
-            "    verdict.settle(ppy::holds([&] {",
-            f"        return {condition};",
-            "    }));",
-            "return result;",
-        ]
 
-    def _effects(self) -> list[str]:
-        region = self.step.region
-        lines = [
-            f"ppy::written({self._place(leaf.input)}, {leaf.writes});"
-            for leaf in region.leaves
-            if leaf.writes
+@final
+@dataclass(slots=True)
+class _Exact(_Wrapper):
+    """Calls of ATen compute the outputs; what is written is written as they run."""
+
+    step: ExactStep
+
+    def declarations(self) -> str:
+        return ""
+
+    def number(self, place: int) -> str:
+        return f"ppy::number_in(made[{place}])"
+
+    def agree(self, output: Output, made: str) -> str:
+        match output.kind:
+            case "write":
+                return f"ppy::same({made}, {self._leaf(output)})"
+            case "gradient":
+                return f"ppy::same({made}, {self._leaf(output)}.grad())"
+            case "tensor":
+                return f"ppy::same_tensor({made}, result)"
+            case "number":
+                return f"ppy::same_number({made}, result)"
+
+    def body(self) -> list[str]:
+        step = self.step
+        passed = [f"n{i.value.id}" for i in step.graph.inputs if i.kind != "tensor"]
+        arguments = ", ".join(["t", *passed, "first", "wrote", "made"])
+        return [
+            f"    std::array<at::Tensor, {max(len(step.outputs), 1)}> made;",
+            "    bool wrote = false;",
+            "    if (!ppy::compute(wrote, [&] {",
+            f"            {exact_name(step.region.function)}({arguments});",
+            "        }))",
+            "        return nullptr;",
         ]
-        lines += [
-            f"{self._place(leaf.input)}.mutable_grad().reset();"
-            for leaf in region.leaves
-            if leaf.trained and leaf.gradient is None and not leaf.none_on_entry
-        ]
-        if region.optimized is not None:
-            lines.append("adam.count();")
-        answer = "Py_NewRef(Py_None)"
-        for place, output in enumerate(self.step.outputs):
-            if output.kind == "gradient":
-                lines.append(f"{self._leaf(output)}.mutable_grad() = std::move(made[{place}]);")
-            elif output.kind == "number":
-                answer = "PyFloat_FromDouble(number)"
-            elif output.kind == "tensor":
-                answer = f"ppy::wrap(std::move(made[{place}]))"
-        return [*lines, f"return {answer};"]
 
 
 def _spelled(type: TensorType) -> str:

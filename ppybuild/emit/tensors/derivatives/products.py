@@ -7,7 +7,6 @@ from ppybuild.emit.tensors.derivatives.call import Call
 from ppybuild.emit.tensors.derivatives.pointwise import Rule, Rules
 from ppybuild.emit.tensors.ir import Argument, Constant, Value
 
-
 LEFT, RIGHT = "ppy::mm_left", "ppy::mm_right"
 """Not operators: the gradient of a factor, from that of the product and both factors, by
 their strides when it runs."""

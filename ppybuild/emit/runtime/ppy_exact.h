@@ -1,0 +1,117 @@
+/* Training steps in exact form: autograd's own calls of ATen, without its graph.
+ *
+ * The calls are made below autograd, whose formulas have been written out. What autograd
+ * decides when it runs, by the strides of tensors, is decided here, in the same way.
+ */
+#ifndef PPY_EXACT_H
+#define PPY_EXACT_H
+
+#include "ppy_step.h"
+
+#include <ATen/ops/clone_ops.h>
+#include <ATen/ops/copy_ops.h>
+#include <ATen/ops/mm_ops.h>
+#include <ATen/ops/t_ops.h>
+
+#include <cstring>
+
+namespace ppy {
+
+/* As autograd asks it of a factor, to give the factor's gradient the same layout. */
+inline bool is_column_major(const at::Tensor& matrix) {
+  return matrix.stride(0) == 1 && matrix.stride(1) == matrix.size(0);
+}
+
+/* The gradient of `left` in mm(left, right), where `gradient` is that of the product. */
+inline at::Tensor mm_left(
+    const at::Tensor& gradient,
+    const at::Tensor& left,
+    const at::Tensor& right) {
+  if (is_column_major(left)) {
+    return at::_ops::t::call(at::_ops::mm::call(right, at::_ops::t::call(gradient)));
+  }
+  return at::_ops::mm::call(gradient, at::_ops::t::call(right));
+}
+
+/* The gradient of `right` in mm(left, right). */
+inline at::Tensor mm_right(
+    const at::Tensor& gradient,
+    const at::Tensor& left,
+    const at::Tensor& right) {
+  if (is_column_major(right)) {
+    return at::_ops::t::call(at::_ops::mm::call(at::_ops::t::call(gradient), left));
+  }
+  return at::_ops::mm::call(at::_ops::t::call(left), gradient);
+}
+
+/* What autograd keeps as the gradient of a contiguous tensor. */
+inline at::Tensor gradient(const at::Tensor& found) {
+  return found.is_contiguous() ? found
+                               : at::_ops::clone::call(found, at::MemoryFormat::Contiguous);
+}
+
+/* A tensor whose memory is its own, for the program to keep. */
+inline at::Tensor owned(at::Tensor&& tensor) {
+  if (tensor.storage().use_count() == 1 && tensor.storage_offset() == 0) {
+    return std::move(tensor);
+  }
+  return at::_ops::clone::call(tensor, at::MemoryFormat::Preserve);
+}
+
+/* For operators that write to it. */
+inline at::Tensor& writable(const at::Tensor& tensor) {
+  return const_cast<at::Tensor&>(tensor);
+}
+
+/* Runs the calls of a step. False where Python has to run it, for nothing has been written,
+ * or with an exception set. `wrote` tells whether an operator was to write in place. */
+template <class Body>
+bool compute(const bool& wrote, Body&& body) {
+  try {
+    torch::PyWarningHandler warnings;
+    try {
+      WithoutLock unlocked;
+      at::AutoDispatchBelowADInplaceOrView below;
+      body();
+      return true;
+    } catch (...) {
+      warnings.set_in_exception();
+      throw;
+    }
+  } catch (const Abandon&) {
+  } catch (...) {
+    if (wrote && !PyErr_Occurred()) {
+      torch::translate_exception_to_python(std::current_exception());
+    }
+  }
+  return false;
+}
+
+/* The number in a tensor of one element. */
+inline double number_in(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kFloat
+      ? *static_cast<const float*>(tensor.const_data_ptr())
+      : *static_cast<const double*>(tensor.const_data_ptr());
+}
+
+/* Whether two tensors hold the same bits. */
+inline bool same(const at::Tensor& found, const at::Tensor& wanted) {
+  return wanted.defined() && wanted.scalar_type() == found.scalar_type() &&
+      wanted.sizes() == found.sizes() && wanted.strides() == found.strides() &&
+      found.is_contiguous() &&
+      std::memcmp(found.const_data_ptr(), wanted.const_data_ptr(), found.nbytes()) == 0;
+}
+
+inline bool same_tensor(const at::Tensor& found, PyObject* wanted) {
+  return is_tensor(wanted) && !tensor(wanted).requires_grad() && same(found, tensor(wanted));
+}
+
+inline bool same_number(const at::Tensor& found, PyObject* wanted) {
+  const double number = number_in(found);
+  const double other = PyFloat_CheckExact(wanted) ? PyFloat_AS_DOUBLE(wanted) : 0;
+  return PyFloat_CheckExact(wanted) && std::memcmp(&number, &other, sizeof number) == 0;
+}
+
+} // namespace ppy
+
+#endif

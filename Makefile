@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BORROWED := $(VENV)/.borrowed
 
-.PHONY: train test test-slow lint fuzz benchmark benchmark-large docs update clean
+.PHONY: train test test-slow lint fuzz benchmark benchmark-large sweep docs update clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -21,7 +22,11 @@ train: $(STAMP)  ## build the entry `train`, run it under python and natively
 test: $(STAMP)  ## every test but the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: $(STAMP)  ## the slow ones too: the better part of an hour
+$(BORROWED): $(STAMP) tests/convert/packages.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement tests/convert/packages.txt
+	touch $@
+
+test-slow: $(BORROWED)  ## the slow ones too: the better part of an hour
 	$(BIN)/python -m pytest -n 2
 
 EXAMPLES ?= 2000
@@ -38,6 +43,9 @@ benchmark: $(STAMP)  ## measure the programs in SEED; writes docs/benchmarks.md,
 
 benchmark-large: $(STAMP)  ## check a generated project of 100,000 lines; writes docs/benchmarks-large.md
 	$(BIN)/python benchmarks/large.py --write
+
+sweep: $(STAMP)  ## convert and check every module of the standard library; writes docs/sweep.md
+	$(BIN)/python benchmarks/sweep.py --write
 
 lint: $(STAMP)  ## format, lint, types, the one-way imports
 	$(BIN)/ruff format --check .

@@ -143,8 +143,8 @@ def _separated(statement: Statement) -> Statement:
 def _merge(body: Sequence[Statement], addition: Addition) -> list[Statement] | None:
     """Add names to a one-line `from module import ...` among the imports at the top."""
     for position, statement in enumerate(body):
-        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
-            return None
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef) or _annotates(statement):
+            return None  # the name would come too late for it
         found = _imported(statement)
         if not addition.names or found is None or found.module != addition.module:
             continue
@@ -168,11 +168,17 @@ def _merge(body: Sequence[Statement], addition: Addition) -> list[Statement] | N
     return None
 
 
+def _annotates(statement: Statement) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and any(
+        isinstance(line, cst.AnnAssign) for line in statement.body
+    )
+
+
 def _insert_guarded(body: Sequence[Statement], names: Names, indent: str) -> list[Statement]:
-    place = _first_import(body)
+    flag = names.member("typing", "TYPE_CHECKING")
+    place = max(_first_import(body), _after_import_of(flag.partition(".")[0], body))
     while place < len(body) and _imported(body[place]) is not None:
         place += 1
-    flag = names.member("typing", "TYPE_CHECKING")
     lines = "".join(f"{indent}{found.text}\n" for found in additions(names.guarded))
     block = _separated(cst.parse_module(f"if {flag}:\n{lines}").body[0])
     after = [_separated(body[place])] if place < len(body) else []
@@ -189,6 +195,22 @@ def _first_import(body: Sequence[Statement]) -> int:
         if found is not None and found.module == "__future__":
             place = position + 1
     return place
+
+
+def _after_import_of(name: str, body: Sequence[Statement]) -> int:
+    """The place after the import at the top level that binds a name."""
+    for position, statement in enumerate(body):
+        if isinstance(statement, cst.SimpleStatementLine):
+            for line in statement.body:
+                if isinstance(line, cst.Import | cst.ImportFrom) and not isinstance(
+                    line.names, cst.ImportStar
+                ):
+                    bound = {
+                        alias.evaluated_alias or alias.evaluated_name for alias in line.names
+                    }
+                    if name in bound:
+                        return position + 1
+    return 0
 
 
 def _first_own(body: Sequence[Statement], own: frozenset[str]) -> int:

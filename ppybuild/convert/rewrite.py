@@ -10,13 +10,23 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from ppybuild.convert.imports import add_imports
 from ppybuild.convert.plan import FunctionEdit, ModuleEdit
+from ppybuild.graph.recursion import deep_recursion
 
 WIDTH = 100
 """Columns beyond which a `def` is written with one parameter a line."""
 
+LAYOUT = (cst.BaseParenthesizableWhitespace, cst.EmptyLine, cst.TrailingWhitespace)
+INNER = (cst.BaseExpression, cst.Parameters)
+"""Nodes without statements; only a list to promote is looked for in them."""
+
 
 def rewrite(text: str, edit: ModuleEdit) -> str:
     """The module's new text."""
+    with deep_recursion():
+        return _rewrite(text, edit)
+
+
+def _rewrite(text: str, edit: ModuleEdit) -> str:
     tree = cst.parse_module(text)
     positions: Mapping[cst.CSTNode, CodeRange] = {}
     if edit.arrays:
@@ -49,6 +59,11 @@ class _Rewriter(cst.CSTTransformer):
         self.numbers: dict[cst.CSTNode, int] = {}
         self.depth = 0
         self.wraps = 0
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, LAYOUT) or (not self.array and isinstance(node, INNER)):
+            return False
+        return super().on_visit(node)
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self.numbers[node] = self.functions

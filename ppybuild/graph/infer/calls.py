@@ -499,5 +499,5 @@ def _super(visit: Visit, node: ast.Call) -> Type:
     bases = visit.engine.hierarchy.order(owner)[1:]
     if bases:
         return Instance(bases[0])
-    library = visit.engine.hierarchy.library_bases(owner)
-    return Instance(library[0]) if library else Instance("builtins.object")
+    base = next(iter(visit.engine.hierarchy.library_bases(owner)), "object")
+    return Instance(base if "." in base else f"builtins.{base}")

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,9 @@ class Source:
             self.stars.append(statement)
 
 
+@cache
 def read_source(path: Path) -> Source | None:
-    """Read a file; None where it is not Python that this version can parse."""
+    """Read a file, once; None where it is not Python that this version can parse."""
     try:
         text = path.read_text("utf-8")
         source = Source(path, path.suffix == ".pyi", text)

@@ -279,6 +279,22 @@ CODES: dict[str, Code] = {
         "@ppy.export\ndef show(x: float) -> None:\n    print(x)",
         "Change what the message names, or export another function.",
     ),
+    "E2112": Code(
+        "error",
+        "recorded shapes cannot be used",
+        "`ppy.shapes.toml`, which `ppybuild run --record` writes, cannot be read or is not in "
+        "its form.",
+        '["train.step"]\nx = "float32[32"',
+        "Correct it, or remove it and record again.",
+    ),
+    "E2113": Code(
+        "error",
+        "program needs Python",
+        "`package --format native` makes an executable without Python, and this part of the "
+        "program has no form there.",
+        "totals = {}\nprint(totals)",
+        "Do what the message says, or package it in another format: `onefile`, `full`.",
+    ),
     # E4: the machine, its toolchain, and the run of it.
     "E4001": Code(
         "error",

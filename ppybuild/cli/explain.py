@@ -72,7 +72,6 @@ def _function(manifest: Manifest, name: str) -> Iterator[str]:
     yield f"  signature: {_signature(facts.signatures.get(function.name))}"
     yield f"  effects:   {_effects(facts.effects.get(function.name))}"
     yield from _guards(facts, function.name)
-    yield from _step(facts, function.name)
     yield from _entries(manifest, facts, function)
 
 
@@ -95,20 +94,6 @@ def _guards(facts: Facts, name: str) -> Iterator[str]:
         for guard in guards:
             if guard.unless == condition:
                 yield f"      line {guard.line}: {guard.what}"
-
-
-def _step(facts: Facts, name: str) -> Iterator[str]:
-    """A training step: what it is made of, what it was specialised on, its numerics."""
-    from ppybuild.emit.tensors.fused import NotFusible
-    from ppybuild.emit.tensors.step import describe_step, plan_step
-    from ppybuild.graph.regions import discover_steps
-
-    for region in discover_steps(facts).steps:
-        if region.function == name:
-            try:
-                yield from (f"  {line}" for line in describe_step(plan_step(region)))
-            except NotFusible as missing:
-                yield f"  step:      not fused; that form does not hold {missing}"
 
 
 def _find(functions: Mapping[str, Function], name: str) -> Function:
@@ -151,6 +136,7 @@ def _effects(effects: Effects | None) -> str:
 
 def _entries(manifest: Manifest, facts: Facts, function: Function) -> Iterator[str]:
     """What the function is in each entry that holds it."""
+    from ppybuild.cli.region_text import region_lines
     from ppybuild.targets.emitting import emit_entry
     from ppybuild.targets.modules import entry_modules, main_module
 
@@ -162,6 +148,9 @@ def _entries(manifest: Manifest, facts: Facts, function: Function) -> Iterator[s
         binding = emission.bindings.get(function.name)
         state = f"native, in `{binding[0]}`" if binding else "stays in Python"
         yield f"  in entry `{name}`: {state}"
+        region = emission.regions.get(function.name)
+        if region is not None:
+            yield from (f"    {line}" for line in region_lines(region))
         for remark in emission.remarks:
             if lies_in(remark, function, facts.program):
                 yield f"    {remark.code}: {remark.message}"

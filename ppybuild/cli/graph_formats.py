@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from ppybuild.cli.common import counted
 from ppybuild.cli.program_map import MappedFunction, ProgramMap
+from ppybuild.cli.region_text import region_lines
 
 COLOURS = {"loop": "#cfe8cf", "region": "#cfdcf3", "python": "#eeeeee"}
 WORDS = {"loop": "native loop", "region": "tensor region", "python": "Python"}
@@ -33,6 +34,8 @@ def _text(program: ProgramMap) -> Iterator[str]:
                 yield f"  {name}:{found.line}  {WORDS[found.kind]}"
                 if found.why:
                     yield f"      {found.why}"
+                if found.region is not None:
+                    yield from (f"      {line}" for line in region_lines(found.region))
                 if found.calls:
                     yield f"      calls {', '.join(found.calls)}"
 
@@ -58,4 +61,7 @@ def write_dot(program: ProgramMap) -> str:
 
 def _node(found: MappedFunction, module: str) -> str:
     label = json.dumps(found.name[len(module) + 1 :])
-    return f'{json.dumps(found.name)} [label={label}, fillcolor="{COLOURS[found.kind]}"];'
+    said = "" if found.region is None else "\n".join(region_lines(found.region))
+    tooltip = f", tooltip={json.dumps(said, ensure_ascii=False)}" if said else ""
+    colour = COLOURS[found.kind]
+    return f'{json.dumps(found.name)} [label={label}, fillcolor="{colour}"{tooltip}];'

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from ppybuild.cli.common import counted
 from ppybuild.cli.graph_formats import COLOURS, WORDS
 from ppybuild.cli.program_map import MappedFunction, MappedModule, ProgramMap
+from ppybuild.cli.region_text import operators
+
+if TYPE_CHECKING:
+    from ppybuild.emit.emission import DescribedRegion
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -22,6 +27,7 @@ th, td {{ border-bottom: 1px solid #ddd; }}
 code {{ font: 13px/1.4 ui-monospace, monospace; }}
 .kind {{ border-radius: .3rem; padding: .1rem .5rem; white-space: nowrap; color: #111; }}
 .why {{ color: #666; }}
+details table {{ margin: .5rem 0; }} details p {{ margin: .4rem 0; }}
 {colours}
 @media (prefers-color-scheme: dark) {{
   body {{ background: #16181c; color: #ddd; }} a {{ color: #8ab4f8; }} .why {{ color: #aaa; }}
@@ -66,11 +72,38 @@ def _module(program: ProgramMap, module: MappedModule) -> str:
     return f"{head}\n<table>\n{columns}\n{rows}\n</table>"
 
 
+def _region(found: DescribedRegion) -> str:
+    """What it is made of, folded away."""
+    through = ", ".join(
+        f"<code>{escape(name)}</code> ({escape(file)}:{line})"
+        for name, file, line in found.through
+    )
+    inputs = "".join(
+        f"<tr><td><code>{escape(given.name)}</code><td>{escape(given.what)}<td>{given.role}</tr>"
+        for given in found.inputs
+    )
+    parts = [
+        f"<p>{escape(found.numerics)}</p>",
+        f'<p class="why">The fused form does not hold {escape(found.unfused)}.</p>'
+        if found.unfused
+        else "",
+        f"<p>Through {through}</p>" if through else "",
+        f"<p>Operators: <code>{escape(operators(found))}</code></p>",
+        f"<table><tr><th>input<th>what<th>is</tr>{inputs}</table>",
+        "<p>Python runs it where</p><ul>",
+        *(f"<li>{escape(guard)}</li>" for guard in found.guards),
+        "</ul>",
+    ]
+    return f"<details><summary>{found.kind}</summary>{''.join(parts)}</details>"
+
+
 def _function(found: MappedFunction, module: str) -> str:
     calls = ", ".join(
         f'<a href="#{escape(name)}"><code>{escape(name)}</code></a>' for name in found.calls
     )
     why = f'<br><span class="why">{escape(found.why)}</span>' if found.why else ""
     kind = f'<span class="kind {found.kind}">{WORDS[found.kind]}</span>{why}'
+    if found.region is not None:
+        kind += _region(found.region)
     name = f"<code>{escape(found.name[len(module) + 1 :])}</code>"
     return f'<tr id="{escape(found.name)}"><td>{name}<td>{found.line}<td>{kind}<td>{calls}</tr>'

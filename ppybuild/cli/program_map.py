@@ -12,7 +12,7 @@ from ppybuild.places import shown_path
 
 if TYPE_CHECKING:
     from ppybuild.diagnostics import Diagnostic
-    from ppybuild.emit.emission import Emission
+    from ppybuild.emit.emission import DescribedRegion, Emission
     from ppybuild.graph.program import Facts
     from ppybuild.manifest import Manifest
 
@@ -32,6 +32,8 @@ class MappedFunction:
     calls: tuple[str, ...]
     """Functions of the project that it calls, each once, in order."""
     why: str
+    region: DescribedRegion | None
+    """What a tensor region or a training step is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def _functions(
             _kind(emission, name),
             calls.get(name, ()),
             "" if name in emission.bindings else reasons.get(name, ""),
+            emission.regions.get(name),
         )
         for name, found in facts.program.functions.items()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal, TypeVar
 
@@ -16,6 +17,7 @@ from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_prototype, print_source
 from ppybuild.emit.names import mangle
+from ppybuild.emit.tensors.describe import describe_region, describe_step
 from ppybuild.emit.tensors.exact_step import ExactStep, plan_exact
 from ppybuild.emit.tensors.forward import FusedForward, plan_forward
 from ppybuild.emit.tensors.fused import NotFusible
@@ -57,7 +59,9 @@ def emit(
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
     remarks = _one_each(facts, names, bindings, (*refused, *stayed))
-    return Emission(extensions, bindings, tuple(sorted((*remarks, *told), key=by_place)))
+    return Emission(
+        extensions, bindings, tuple(sorted((*remarks, *told), key=by_place)), regions.described
+    )
 
 
 def emit_tensors(
@@ -118,7 +122,22 @@ def emit_tensors(
             for name, reason in emission.not_cuda.items()
         ),
     ]
-    return emission, (*remarks, *unspelled), tuple(told)
+    described = {
+        step.region.function: describe_step(
+            step.region,
+            step.types,
+            None
+            if isinstance(step, FusedStep)
+            else unfused_steps.get(step.region.function, ""),
+        )
+        for step in steps
+    }
+    for region in kept:
+        forward = forwards.get(region.function)
+        reason = unfused.get(region.function, "")
+        described[region.function] = describe_region(region, forward, reason)
+    native = {name: one for name, one in described.items() if name in emission.bindings}
+    return replace(emission, described=native), (*remarks, *unspelled), tuple(told)
 
 
 def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -> Diagnostic:
@@ -140,7 +159,8 @@ def _told_region(facts: Facts, region: Region, unfused: str | None) -> Diagnosti
     if unfused is None:
         numerics = "fused where gradients are off, exact elsewhere"
     else:
-        numerics = f"exact numerics{unfused}"
+        numerics = "exact numerics"
+        numerics += f"; the fused form does not hold {unfused}" if unfused else ""
     return Diagnostic(
         "R3001",
         f"`{region.function}` is a tensor region: {numerics}",
@@ -175,7 +195,7 @@ def plan_forwards(
         try:
             forwards[region.function] = plan_forward(region, found)
         except NotFusible as missing:
-            unfused[region.function] = f"; the fused form does not hold {missing}"
+            unfused[region.function] = str(missing)
     return forwards, unfused
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -34,6 +34,36 @@ class Extension:
     is fast, or contraction but neither reordering nor assumptions about infinity and NaN."""
 
 
+Role = Literal["read", "trained", "written"]
+
+
+@dataclass(frozen=True, slots=True)
+class RegionInput:
+    """What a region reads: `what` is its dtype and shape, where it is specialised on them
+    (`float32[n, 32]`), else its kind; `role` what becomes of it."""
+
+    name: str
+    what: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedRegion:
+    """A tensor region or a training step, for a person."""
+
+    kind: Literal["region", "training step"]
+    numerics: str
+    through: tuple[tuple[str, str, int], ...]
+    """Functions that were looked through: name, file, line."""
+    operators: tuple[tuple[str, int], ...]
+    """How often each is called, in order of the first call; without those of the gradients."""
+    inputs: tuple[RegionInput, ...]
+    guards: tuple[str, ...]
+    """When Python runs the function instead."""
+    unfused: str
+    """Why it has no fused form; "" where it has one or none is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Emission:
     """A whole entry, emitted."""
@@ -43,3 +73,5 @@ class Emission:
     """By dotted name of a Python function: the extension, and the attribute in it, that
     takes the Python function and gives its native stand-in."""
     remarks: tuple[Diagnostic, ...]
+    regions: Mapping[str, DescribedRegion] = field(default_factory=dict)
+    """Each tensor region and training step, by its function."""

@@ -9,6 +9,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from ppybuild.graph.locations import locate_point
 from ppybuild.graph.products import is_product
 from ppybuild.graph.program import Class, Function, Module, Program
 from ppybuild.graph.recursion import deep_recursion
+from ppybuild.graph.shapes import read_shapes
 
 if TYPE_CHECKING:
     from ppybuild.manifest import Manifest
@@ -28,12 +30,13 @@ SUFFIXES = (".ppy", ".py")
 
 def load(manifest: Manifest, *, originals: bool = False) -> Program:
     """Everything below the manifest's source roots; `originals` as in `read_sources`."""
-    return read_sources(
+    program = read_sources(
         manifest.sources.roots,
         manifest.sources.exclude,
         skip=(manifest.build.dir,),
         originals=originals,
     )
+    return replace(program, shapes=read_shapes(manifest.root))
 
 
 def read_sources(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from ppybuild.diagnostics import Diagnostic
+from ppybuild.graph.shapes import Shapes
 from ppybuild.graph.types import Type
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -63,6 +64,8 @@ class Program:
     classes: Mapping[str, Class]
     diagnostics: tuple[Diagnostic, ...] = ()
     """What reading found wrong: syntax, encoding, duplicates, unresolved imports."""
+    shapes: Shapes = field(default_factory=dict)
+    """What `ppybuild run --record` saw."""
 
 
 @dataclass(frozen=True, slots=True)

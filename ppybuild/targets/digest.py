@@ -7,6 +7,7 @@ without it, or with one that does not fit, the entry is built again.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ppybuild.graph import shapes
 from ppybuild.graph.products import is_product
 from ppybuild.manifest import Manifest
 from ppybuild.places import shown_path
@@ -31,12 +33,12 @@ _OWN = Path(__file__).parents[2]
 
 def fingerprint(manifest: Manifest, device: str) -> dict[str, str]:
     """Everything that all entries of the project depend on."""
-    own = _digest_tree(_OWN / "ppybuild"), _digest_tree(_OWN / "ppy")
     return {
-        "ppybuild": _digest("".join(own)),
+        "ppybuild": _own_digest(),
         **{part: _digest(text) for part, text in toolchain_fingerprint().items()},
         "the machine": _digest(machine_fingerprint()) if _is_native(manifest) else "",
         "the CUDA compiler": nvcc_identity() if device == "cuda" else "",
+        shapes.NAME: _digest_file(manifest.root / shapes.NAME),
         **{shown_path(path, manifest.root): digest for path, digest in _sources(manifest)},
     }
 
@@ -132,6 +134,12 @@ def _enters(folder: Path, manifest: Manifest) -> bool:
     if folder == manifest.build.dir or is_product(folder):
         return False
     return not (folder / "pyvenv.cfg").exists()
+
+
+@functools.cache
+def _own_digest() -> str:
+    """Of ppybuild and what bundles take of it, once a process: it runs what it has read."""
+    return _digest(_digest_tree(_OWN / "ppybuild") + _digest_tree(_OWN / "ppy"))
 
 
 def _digest_tree(folder: Path) -> str:

@@ -57,6 +57,47 @@ def test_json_holds_the_whole_map(project: Path) -> None:
     assert "app.sums" in modules["app.main"]["imports"]
 
 
+REGION = {
+    "ppy.toml": "[entry.main]\n",
+    "model.py": (
+        "import torch\n\n\ndef act(x: torch.Tensor) -> torch.Tensor:\n"
+        "    return torch.tanh(x)\n"
+    ),
+    "main.py": (
+        "import torch\n\nfrom model import act\n\n\n"
+        "def step(x: torch.Tensor, w: torch.Tensor) -> float:\n"
+        "    loss = torch.mean(act(torch.matmul(x, w)))\n"
+        "    loss.backward()\n"
+        "    with torch.no_grad():\n"
+        "        w -= 0.1 * w.grad\n"
+        "        w.grad = None\n"
+        "    return loss.item()\n\n\n"
+        "print(step(torch.ones(8, 4), torch.ones(4, 2, requires_grad=True)))\n"
+    ),
+}
+
+
+def test_every_form_shows_what_a_region_is(tmp_path: Path) -> None:
+    for name, text in REGION.items():
+        (tmp_path / name).write_text(text)
+    text = graph(tmp_path).stdout
+    for said in (
+        "training step, fused: one kernel",
+        "through model.act (model.py:4)",
+        "operators: matmul, tanh, mean",
+        "x: float32[batch, 4], read",
+        "w: float32[4, 2], trained",
+        "gradients are off",
+    ):
+        assert said in text
+    found = json.loads(graph(tmp_path, "--format", "json").stdout)["functions"]
+    (region,) = [one["region"] for one in found if one["name"] == "main.step"]
+    assert region["kind"] == "training step"
+    assert {"name": "w", "what": "float32[4, 2]", "role": "trained"} in region["inputs"]
+    assert "float32[4, 2], trained" in graph(tmp_path, "--format", "dot").stdout
+    assert "<td>float32[4, 2]<td>trained" in graph(tmp_path, "--format", "page").stdout
+
+
 @pytest.mark.parametrize("command", ["graph", "explain"])
 def test_a_file_that_cannot_be_read_is_said(command: str, tmp_path: Path) -> None:
     (tmp_path / "ppy.toml").write_text("[entry.main]\n")

@@ -21,7 +21,7 @@ from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
 from ppybuild.emit.tensors.ir import Argument, Dim, Graph, Items, Node, TensorType, Value
 from ppybuild.emit.tensors.lower import SAME_SIZE, UNPACK, lower_region
 from ppybuild.graph.regions.records import Call, Region
-from ppybuild.graph.regions.seeds import UNKNOWN_SIZE, Found, Seed, seed_of
+from ppybuild.graph.regions.seeds import UNKNOWN_SIZE, VARIES, Found, Seed, seed_of
 
 BATCH = "n"
 """The symbol of the batch."""
@@ -52,9 +52,11 @@ def seeded_types(
         shape: tuple[Dim, ...] | None = seed.type.shape
         if shape and value not in trained and not seed.grows:
             lead = shape[0] if lead is None else lead
-            fits = shape[0] == lead or isinstance(shape[0], str) or isinstance(lead, str)
+            both = (shape[0], lead)
+            open_size = any(isinstance(size, str) for size in both) and VARIES not in both
+            fits = shape[0] == lead or open_size
             shape = (BATCH, *shape[1:]) if fits else shape
-        if shape is not None and UNKNOWN_SIZE in shape:
+        if shape is not None and {UNKNOWN_SIZE, VARIES} & {*shape}:
             shape = None
         types.append((Value(value), TensorType(seed.type.dtype, shape)))
     return types

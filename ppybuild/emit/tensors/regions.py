@@ -9,7 +9,7 @@ from typing import final
 
 from ppybuild.emit.boundary.runtime import BOUNDARY, runtime_sources
 from ppybuild.emit.boundary.wrappers import emit_extension
-from ppybuild.emit.emission import Extension, SourceFile
+from ppybuild.emit.emission import DescribedRegion, Extension, SourceFile
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.cuda import CudaRegion, emit_cuda, emit_image
 from ppybuild.emit.tensors.exact import emit_body
@@ -42,12 +42,13 @@ VECTOR_BYTES = 32
 class RegionEmission:
     """`extension` is None where there is no region; `bindings` as in `Emission`.
     `refused` gives the type of an argument that has no C++ form, by function name; `not_cuda`
-    why a fused form has none for a GPU."""
+    why a fused form has none for a GPU; `described` what each is, as in `Emission`."""
 
     extension: Extension | None
     bindings: Mapping[str, tuple[str, str]]
     refused: Mapping[str, str]
     not_cuda: Mapping[str, str] = field(default_factory=dict)
+    described: Mapping[str, DescribedRegion] = field(default_factory=dict)
 
 
 def emit_regions(

@@ -8,8 +8,6 @@ Nothing is written before everything has been computed: outputs are stored last.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -171,30 +169,3 @@ def _returned(returned: Returned, builder: Builder, stands_for: dict[Value, Valu
     if returned.kind == "tensor":
         return Output("tensor", value, None)
     raise NotFusible("several results")
-
-
-def describe_step(step: FusedStep) -> Iterator[str]:
-    """For a person: functions, operators, inputs with what is checked of each, results."""
-    region, types = step.region, step.types
-    leaves = {leaf.input: leaf for leaf in region.leaves}
-    yield "step:      fused numerics: one kernel, compared with Python on its first call"
-    for name in dict.fromkeys(found.function for found in region.functions):
-        yield f"  through {name}"
-    operators = Counter(
-        done.operator.name
-        for done in region.steps
-        if isinstance(done, Call) and done.operator.name != "detach"
-    )
-    listed = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in operators.items())
-    yield f"  operators: {listed}; {len(step.graph.nodes)} with the gradients"
-    for given in region.inputs:
-        leaf = leaves.get(given.value)
-        what: str = given.kind
-        kind = types.get(Value(given.value))
-        if kind is not None and kind.shape is not None:
-            what = f"{kind.dtype}[{', '.join(map(str, kind.shape))}]"
-        role = "read" if leaf is None else "trained" if leaf.trained else "written"
-        empty = (
-            ", its gradient None at first" if leaf is not None and leaf.none_on_entry else ""
-        )
-        yield f"  {given.name}: {what}, {role}{empty}"

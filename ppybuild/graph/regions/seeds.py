@@ -16,9 +16,13 @@ from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.records import Input
+from ppybuild.graph.shapes import Recorded, RecordedTensor
 from ppybuild.graph.types import Collection, Tensor, Tuple, Type, Union
 
 UNKNOWN_SIZE = "?"
+
+VARIES = "*"
+"""A size that was another from call to call while the program was recorded."""
 
 
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
@@ -82,12 +86,11 @@ class Seeds:
             for site in self._sites.get(function, ())
             if (argument := self._argument(function, site.call, place)) is not None
         ]
-        if not found:
-            return _of_type(parameters[place].type)
-        result = found[0]
+        result = found[0] if found else _of_type(parameters[place].type)
         for other in found[1:]:
             result = _joined(result, other)
-        return result
+        recorded = self._facts.program.shapes.get(function, {}).get(parameters[place].name)
+        return result if recorded is None or _is_known(result) else _of_record(recorded)
 
     def makers(self, owner: str) -> list[Site]:
         """The calls that make instances of a class of the program."""
@@ -253,6 +256,25 @@ def _grows(node: ast.expr) -> bool:
         and keyword.value.value is True
         for keyword in node.keywords
     )
+
+
+def _is_known(found: Found) -> bool:
+    if isinstance(found, Several):
+        return all(item is not None and _is_known(item) for item in found.items)
+    if found is None or found.type.dtype is None or found.type.shape is None:
+        return False
+    return UNKNOWN_SIZE not in found.type.shape
+
+
+def _of_record(recorded: Recorded) -> Seed | Several:
+    if isinstance(recorded, tuple):
+        return Several(tuple(_of_recorded(one) for one in recorded))
+    return _of_recorded(recorded)
+
+
+def _of_recorded(recorded: RecordedTensor) -> Seed:
+    shape = tuple(VARIES if size is None else size for size in recorded.shape)
+    return Seed(Tensor(recorded.dtype, shape), recorded.trained)
 
 
 def _of_type(type: Type | None) -> Seed | None:

@@ -35,6 +35,8 @@ ELSEWHERE = {
     "E2109": "cli",
     "E2110": "targets",
     "E2111": "targets",
+    "E2112": "targets",
+    "E2113": "targets",
     "E4001": "targets",
     "E4002": "targets",
     "E4003": "targets",

@@ -1,0 +1,152 @@
+"""Runs a program as `python` would, and writes down the tensors that its functions get.
+
+    python -m ppybuild.cli.recorder FILE ROOT[:ROOT...] MODULE [ARGUMENT...]
+
+It stands in for `python -m MODULE`: arguments, output and exit status are the program's.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import runpy
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import tomli_w
+
+import ppy  # noqa: F401  for its importer of `.ppy` modules
+from ppybuild.graph.shapes import Recorded, RecordedTensor, read_shapes
+
+MOST_ITEMS = 64
+"""Tensors of a list; longer ones are data, not parameters."""
+
+
+class Recorder:
+    """What functions below `roots` were given, as far as it is the same in every call."""
+
+    def __init__(self, roots: list[str]) -> None:
+        self._roots = roots
+        self._names: dict[CodeType, str | None] = {}
+        self.seen: dict[str, dict[str, Recorded | None]] = {}
+        """None for a parameter whose calls have nothing in common."""
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        """As `sys.setprofile` calls it."""
+        torch = sys.modules.get("torch")
+        if event != "call" or torch is None or not hasattr(torch, "Tensor"):
+            return
+        code = frame.f_code
+        name = self._names[code] if code in self._names else self._name(code)
+        if name is None:
+            return
+        count = code.co_argcount + code.co_kwonlyargcount
+        found = self.seen.setdefault(name, {})
+        given = frame.f_locals
+        for parameter in code.co_varnames[:count]:
+            now = _recorded(torch, given.get(parameter))
+            if now is not None or parameter in found:
+                before = found.get(parameter, now)
+                found[parameter] = None if now is None else _joined(before, now)
+
+    def _name(self, code: CodeType) -> str | None:
+        """`app.model.Net.forward`; None for code that is not the program's."""
+        path = code.co_filename
+        root = next((one for one in self._roots if path.startswith(one + os.sep)), None)
+        name = None
+        if root is not None and not code.co_name.startswith("<"):
+            parts = Path(path).relative_to(root).with_suffix("").parts
+            module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            name = f"{module}.{code.co_qualname}"
+        self._names[code] = name
+        return name
+
+    def tables(self) -> dict[str, dict[str, Recorded]]:
+        kept = {
+            function: {name: one for name, one in found.items() if one is not None}
+            for function, found in sorted(self.seen.items())
+        }
+        return {function: found for function, found in kept.items() if found}
+
+
+def _recorded(torch: Any, value: object) -> Recorded | None:
+    if isinstance(value, torch.Tensor):
+        return _tensor(torch, value)
+    if isinstance(value, list | tuple) and 0 < len(value) <= MOST_ITEMS:
+        items = [_tensor(torch, one) for one in value if isinstance(one, torch.Tensor)]
+        known = tuple(one for one in items if one is not None)
+        return known if len(known) == len(value) else None
+    return None
+
+
+def _tensor(torch: Any, value: Any) -> RecordedTensor | None:
+    if type(value) not in (torch.Tensor, torch.nn.Parameter):
+        return None
+    dtype = str(value.dtype).removeprefix("torch.")
+    return RecordedTensor(dtype, tuple(value.shape), value.requires_grad and value.is_leaf)
+
+
+def _joined(before: Recorded | None, now: Recorded) -> Recorded | None:
+    """What two calls have in common."""
+    if isinstance(before, RecordedTensor) and isinstance(now, RecordedTensor):
+        return _one_of_both(before, now)
+    if isinstance(before, tuple) and isinstance(now, tuple) and len(before) == len(now):
+        both = [_one_of_both(a, b) for a, b in zip(before, now, strict=True)]
+        known = tuple(one for one in both if one is not None)
+        return known if len(known) == len(both) else None
+    return None
+
+
+def _one_of_both(a: RecordedTensor, b: RecordedTensor) -> RecordedTensor | None:
+    if a == b:
+        return a
+    same = (a.dtype, len(a.shape), a.trained) == (b.dtype, len(b.shape), b.trained)
+    if not same:
+        return None
+    shape = tuple(x if x == y else None for x, y in zip(a.shape, b.shape, strict=True))
+    return RecordedTensor(a.dtype, shape, a.trained)
+
+
+def write_shapes(path: Path, found: Mapping[str, Mapping[str, Recorded]]) -> None:
+    """Replace what the file says of these functions; the others stay."""
+    tables = {**read_shapes(path.parent), **found}
+    texts = {name: dict(_texts(tables[name])) for name in sorted(tables)}
+    head = "# Written by `ppybuild run --record`; commit it, or record again.\n\n"
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(head + tomli_w.dumps(texts), encoding="utf-8")
+    beside.replace(path)
+
+
+def _texts(parameters: Mapping[str, Recorded]) -> Iterator[tuple[str, str | list[str]]]:
+    for name, one in parameters.items():
+        yield name, str(one) if isinstance(one, RecordedTensor) else [str(t) for t in one]
+
+
+def main() -> None:
+    path, roots = Path(sys.argv[1]), sys.argv[2].split(os.pathsep)
+    sys.argv[:] = sys.argv[3:]
+    sys.path[:0] = roots
+    recorder = Recorder(roots)
+
+    def finish() -> None:
+        sys.setprofile(None)
+        try:
+            write_shapes(path, recorder.tables())
+        except OSError as error:
+            print(f"ppybuild: {path} cannot be written: {error.strerror}", file=sys.stderr)
+        else:
+            count = len(recorder.tables())
+            print(f"ppybuild: wrote {path.name}: {count} functions", file=sys.stderr)
+
+    atexit.register(finish)
+    threading.setprofile(recorder)
+    sys.setprofile(recorder)
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -147,14 +147,23 @@ inline bool is_layer(PyObject* module, Class& layer) {
   return module != nullptr && layer.is(module) && is_quiet(module);
 }
 
-/* A module whose class is the program's: its forward is the function `name` in that line. */
-inline bool is_program_module(ppy_native* self, PyObject* module, const char* name, int line) {
+/* A module whose class is the program's. */
+inline bool is_program_module(PyObject* module) {
   static Class base("torch.nn", "Module", "__call__", "__getattr__");
-  static Name forward("forward");
-  if (module == nullptr || !base.is_base(Py_TYPE(module)) || !is_quiet(module)) {
+  return module != nullptr && base.is_base(Py_TYPE(module)) && is_quiet(module);
+}
+
+/* Whether the module's method `name` is the function `qualified` that starts in that line. */
+inline bool has_method(
+    ppy_native* self,
+    PyObject* module,
+    PyObject* name,
+    const char* qualified,
+    int line) {
+  if (own(module, name) != nullptr) {
     return false;
   }
-  PyObject* function = _PyType_Lookup(Py_TYPE(module), forward);
+  PyObject* function = _PyType_Lookup(Py_TYPE(module), name);
   if (function != nullptr && Py_TYPE(function) == Py_TYPE(reinterpret_cast<PyObject*>(self))) {
     function = reinterpret_cast<ppy_native*>(function)->python;
   }
@@ -163,7 +172,7 @@ inline bool is_program_module(ppy_native* self, PyObject* module, const char* na
   }
   auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
   const char* found = PyUnicode_AsUTF8(code->co_qualname);
-  return code->co_firstlineno == line && found != nullptr && std::strcmp(found, name) == 0;
+  return code->co_firstlineno == line && found != nullptr && std::strcmp(found, qualified) == 0;
 }
 
 inline PyObject* child(PyObject* module, PyObject* name) {
@@ -212,23 +221,44 @@ inline bool is_number(PyObject* object, double& value) {
     value = PyFloat_AS_DOUBLE(object);
     return true;
   }
+  if (object != nullptr && PyLong_CheckExact(object)) {
+    value = PyLong_AsDouble(object);
+    if (PyErr_Occurred() == nullptr) {
+      return true;
+    }
+    PyErr_Clear();
+  }
   return false;
 }
 
-/* torch.optim.Adam over these parameters in this order, as one plain group. */
-template <size_t N>
-class Adam {
- public:
-  double by, root, first, second, rest, eps; /* what the update multiplies by */
+inline bool is_value(PyObject* object, double value) {
+  double found = 0;
+  return is_number(object, found) && found == value;
+}
 
-  /* Takes the state tensors too; false before the first step, when there is none. */
-  bool takes(PyObject* optimizer, PyObject* const (&parameters)[N], at::Tensor* averages,
-             at::Tensor* squares) {
-    static Class adam("torch.optim", "Adam", "step", "zero_grad");
-    static Name groups("param_groups"), step("step"), zero("zero_grad");
+inline bool are_values(PyObject* object, std::initializer_list<double> values) {
+  if (object == nullptr || !PyTuple_CheckExact(object) ||
+      PyTuple_GET_SIZE(object) != static_cast<Py_ssize_t>(values.size())) {
+    return false;
+  }
+  PyObject** found = &PyTuple_GET_ITEM(object, 0);
+  for (const double value : values) {
+    if (!is_value(*found, value)) {
+      return false;
+    }
+    found++;
+  }
+  return true;
+}
+
+/* What optimizers have in common: one plain group of these parameters in this order. */
+template <size_t N>
+class Group {
+ public:
+  bool takes(PyObject* optimizer, Class& type, PyObject* const (&parameters)[N]) {
+    static Name groups("param_groups"), step("step"), zero("zero_grad"), state("state");
     static Name pre("_optimizer_step_pre_hooks"), post("_optimizer_step_post_hooks");
-    static Name state("state");
-    if (!adam.is(optimizer) || !is_empty(own(optimizer, pre)) ||
+    if (!type.is(optimizer) || !is_empty(own(optimizer, pre)) ||
         !is_empty(own(optimizer, post)) || own(optimizer, step) != nullptr ||
         own(optimizer, zero) != nullptr) {
       return false;
@@ -237,65 +267,41 @@ class Adam {
     if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) != 1) {
       return false;
     }
-    double beta1 = 0, beta2 = 0, rate = 0;
-    if (!plain(PyList_GET_ITEM(list, 0), parameters, rate, beta1, beta2)) {
-      return false;
-    }
-    PyObject* states = own(optimizer, state);
-    double count = 0;
-    for (size_t i = 0; i < N; i++) {
-      double found = 0;
-      if (!take_state(item(states, parameters[i]), i, averages[i], squares[i], found) ||
-          (i > 0 && found != count)) {
-        return false;
-      }
-      count = found;
-    }
-    count += 1;
-    by = -(rate / (1 - std::pow(beta1, count)));
-    root = std::pow(1 - std::pow(beta2, count), 0.5);
-    first = 1 - beta1;
-    second = beta2;
-    rest = 1 - beta2;
-    return true;
+    settings_ = PyList_GET_ITEM(list, 0);
+    states_ = own(optimizer, state);
+    return is_plain() && holds(parameters);
   }
 
-  void count() {
-    for (at::Tensor& step : steps_) {
-      *static_cast<float*>(step.mutable_data_ptr()) += 1;
-      written(step, 1);
-    }
+  PyObject* setting(Name& name) const {
+    return item(settings_, name);
+  }
+  bool number(Name& name, double& value) const {
+    return is_number(setting(name), value);
+  }
+  PyObject* state(PyObject* parameter) const {
+    return item(states_, parameter);
   }
 
  private:
-  bool plain(PyObject* group, PyObject* const (&parameters)[N], double& rate, double& beta1,
-             double& beta2) {
-    static Name params("params"), lr("lr"), betas("betas"), epsilon("eps");
-    static Name decay("weight_decay");
-    static Name off[] = {Name("amsgrad"), Name("maximize"), Name("capturable"),
-                         Name("differentiable"), Name("decoupled_weight_decay")};
+  bool is_plain() const {
+    static Name off[] = {Name("maximize"), Name("differentiable")};
     static Name unset[] = {Name("foreach"), Name("fused")};
     for (Name& name : off) {
-      if (item(group, name) != Py_False) {
+      if (setting(name) != Py_False) {
         return false;
       }
     }
     for (Name& name : unset) {
-      PyObject* found = item(group, name);
-      if (found != Py_None && found != Py_False) {
+      if (setting(name) != Py_None && setting(name) != Py_False) {
         return false;
       }
     }
-    PyObject* weight = item(group, decay);
-    PyObject* pair = item(group, betas);
-    PyObject* list = item(group, params);
-    const bool none = weight != nullptr &&
-        ((PyLong_CheckExact(weight) && PyLong_AsLong(weight) == 0) ||
-         (PyFloat_CheckExact(weight) && PyFloat_AS_DOUBLE(weight) == 0));
-    if (!none || pair == nullptr || !PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 ||
-        !is_number(PyTuple_GET_ITEM(pair, 0), beta1) ||
-        !is_number(PyTuple_GET_ITEM(pair, 1), beta2) || !is_number(item(group, lr), rate) ||
-        !is_number(item(group, epsilon), eps) || list == nullptr || !PyList_CheckExact(list) ||
+    return true;
+  }
+  bool holds(PyObject* const (&parameters)[N]) const {
+    static Name params("params");
+    PyObject* list = setting(params);
+    if (list == nullptr || !PyList_CheckExact(list) ||
         PyList_GET_SIZE(list) != static_cast<Py_ssize_t>(N)) {
       return false;
     }
@@ -307,19 +313,73 @@ class Adam {
     return true;
   }
 
+  PyObject* settings_ = nullptr;
+  PyObject* states_ = nullptr;
+};
+
+/* torch.optim.Adam, or AdamW, where the decay is `decoupled`. */
+template <size_t N>
+class Adam {
+ public:
+  double by, root, first, second, rest, eps, decay; /* what the update multiplies by */
+
+  constexpr Adam(bool decoupled, bool decays) : decoupled_(decoupled), decays_(decays) {}
+
+  /* Takes the state tensors too; false before the first step, when there is none. */
+  bool takes(PyObject* optimizer, Class& type, PyObject* const (&parameters)[N],
+             at::Tensor* averages, at::Tensor* squares) {
+    static Name lr("lr"), betas("betas"), epsilon("eps"), weight("weight_decay");
+    static Name off[] = {Name("amsgrad"), Name("capturable")}, apart("decoupled_weight_decay");
+    Group<N> group;
+    double beta1 = 0, beta2 = 0, rate = 0;
+    if (!group.takes(optimizer, type, parameters) || group.setting(off[0]) != Py_False ||
+        group.setting(off[1]) != Py_False || !group.number(lr, rate) ||
+        group.setting(apart) != (decoupled_ ? Py_True : Py_False) ||
+        !group.number(epsilon, eps) || !group.number(weight, decay) ||
+        (decay != 0) != decays_) {
+      return false;
+    }
+    PyObject* pair = group.setting(betas);
+    if (pair == nullptr || !PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 ||
+        !is_number(PyTuple_GET_ITEM(pair, 0), beta1) ||
+        !is_number(PyTuple_GET_ITEM(pair, 1), beta2)) {
+      return false;
+    }
+    double count = 0;
+    for (size_t i = 0; i < N; i++) {
+      double found = 0;
+      if (!take_state(group.state(parameters[i]), i, averages[i], squares[i], found) ||
+          (i > 0 && found != count)) {
+        return false;
+      }
+      count = found;
+    }
+    count += 1;
+    by = -(rate / (1 - std::pow(beta1, count)));
+    root = std::pow(1 - std::pow(beta2, count), 0.5);
+    first = 1 - beta1;
+    second = beta2;
+    rest = 1 - beta2;
+    decay = decoupled_ ? 1 - rate * decay : decay;
+    return true;
+  }
+
+  void count() {
+    for (at::Tensor& step : steps_) {
+      *static_cast<float*>(step.mutable_data_ptr()) += 1;
+      written(step, 1);
+    }
+  }
+
+ private:
   bool take_state(PyObject* state, size_t place, at::Tensor& average, at::Tensor& square,
                   double& count) {
     static Name step("step"), averages("exp_avg"), squares("exp_avg_sq");
-    PyObject* found[] = {item(state, step), item(state, averages), item(state, squares)};
-    for (PyObject* object : found) {
-      if (object == nullptr || !is_tensor(object)) {
-        return false;
-      }
-    }
-    steps_[place] = tensor(found[0]);
-    average = tensor(found[1]);
-    square = tensor(found[2]);
-    if (!is_data(steps_[place], at::kFloat, {})) {
+    PyObject* found = item(state, step);
+    if (found == nullptr || !is_tensor(found, steps_[place]) ||
+        !is_parameter(item(state, averages), average) ||
+        !is_parameter(item(state, squares), square) ||
+        !is_data(steps_[place], at::kFloat, {})) {
       return false;
     }
     for (size_t i = 0; i < place; i++) {
@@ -331,7 +391,49 @@ class Adam {
     return true;
   }
 
+  const bool decoupled_;
+  const bool decays_;
   std::array<at::Tensor, N> steps_;
+};
+
+/* torch.optim.SGD. */
+template <size_t N>
+class Sgd {
+ public:
+  double by, decay, momentum, rest; /* what the update multiplies by */
+
+  constexpr Sgd(bool decays, bool moves, bool nesterov)
+      : decays_(decays), moves_(moves), nesterov_(nesterov) {}
+
+  /* Takes the momentum too; false before the first step, when there is none. */
+  bool takes(PyObject* optimizer, Class& type, PyObject* const (&parameters)[N],
+             at::Tensor* buffers) {
+    static Name lr("lr"), speed("momentum"), damp("dampening"), weight("weight_decay");
+    static Name ahead("nesterov"), buffer("momentum_buffer");
+    Group<N> group;
+    double rate = 0, dampening = 0;
+    if (!group.takes(optimizer, type, parameters) || !group.number(lr, rate) ||
+        !group.number(speed, momentum) || !group.number(damp, dampening) ||
+        !group.number(weight, decay) || (decay != 0) != decays_ || (momentum != 0) != moves_ ||
+        group.setting(ahead) != (nesterov_ ? Py_True : Py_False)) {
+      return false;
+    }
+    by = -rate;
+    rest = 1 - dampening;
+    for (size_t i = 0; moves_ && i < N; i++) {
+      if (!is_parameter(item(group.state(parameters[i]), buffer), buffers[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void count() {} // it counts no steps
+
+ private:
+  const bool decays_;
+  const bool moves_;
+  const bool nesterov_;
 };
 
 } // namespace ppy

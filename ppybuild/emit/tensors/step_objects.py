@@ -9,24 +9,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from ppybuild.graph.regions.built import PROGRAM, Built
-from ppybuild.graph.regions.step_records import Model, StepRegion
+from ppybuild.graph.regions.built import PROGRAM, Built, Setting
+from ppybuild.graph.regions.optimizers import KINDS
+from ppybuild.graph.regions.step_records import Model, Optimized, StepRegion
 
 LAYER_METHODS = ("forward", "__call__")
 """What calling a layer runs; must be as torch defines them."""
 
 
-def emit_objects(region: StepRegion, tensor: Callable[[int], str]) -> list[str]:
+def emit_objects(
+    region: StepRegion, tensor: Callable[[int], str], used: Callable[[int], bool]
+) -> list[str]:
     """Statements that fill the tensors and numbers that are reached through objects.
 
-    `tensor` gives the C++ name of an input that is a tensor."""
+    `tensor` gives the C++ name of an input that is a tensor; `used` says whether a number
+    is read."""
     if not region.models and region.optimized is None:
         return []
-    writer = _Writer(region, tensor)
+    writer = _Writer(region, tensor, used)
     for model in region.models:
         writer.model(model)
     if region.optimized is not None:
-        writer.optimizer(*region.optimized)
+        writer.optimizer(region.optimized)
     return [
         *(f'static ppy::Name {name}("{text}");' for text, name in writer.names.items()),
         *writer.classes.values(),
@@ -44,6 +48,7 @@ def _guard(condition: str) -> tuple[str, str]:
 class _Writer:
     region: StepRegion
     tensor: Callable[[int], str]
+    used: Callable[[int], bool]
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
@@ -81,19 +86,20 @@ class _Writer:
         inputs: Mapping[tuple[str, ...], int],
     ) -> None:
         if built.kind == PROGRAM:
-            qualified, line = {owner: rest for owner, *rest in model.forwards}[built.owner]
-            self._check(f'ppy::is_program_module(self, {variable}, "{qualified}", {line})')
+            self._check(f"ppy::is_program_module({variable})")
+            for method in self.region.methods:
+                if method.owner == built.owner:
+                    self._check(
+                        f"ppy::has_method(self, {variable}, {self._name(method.name)}, "
+                        f'"{method.qualified}", {method.line})'
+                    )
         else:
             self._check(f"ppy::is_layer({variable}, {self._class(built.kind)})")
         self._check(f"ppy::has_modules({variable}, {len(built.children)})")
         self._check(f"ppy::has_parameters({variable}, {len(built.parameters)})")
         for config in built.config:
             held = f"ppy::own({variable}, {self._name(config.name)})"
-            self._check(
-                f'ppy::is_text({held}, "{config.value}")'
-                if isinstance(config.value, str)
-                else f"{held} == {'Py_True' if config.value else 'Py_False'}"
-            )
+            self._check(_is_setting(held, config.value))
         for name, type in built.parameters:
             reached = f"ppy::parameter({variable}, {self._name(name)})"
             spelled = ".".join((*path, name))
@@ -115,21 +121,60 @@ class _Writer:
         self.classes[kind] = f'static ppy::Class {variable}("{module}", "{name}", {methods});'
         return variable
 
-    def optimizer(self, place: int, parameters: tuple[int, ...]) -> None:
-        count = len(parameters)
-        objects = ", ".join(self.objects[value] for value in parameters)
+    def optimizer(self, optimized: Optimized) -> None:
+        form, place = optimized.form, optimized.place
+        count = len(optimized.parameters)
+        objects = ", ".join(self._object(value) for value in optimized.parameters)
+        flags = ["decay" in form.terms]
+        if form.kind == "SGD":
+            flags += ["momentum" in form.terms, "nesterov" in form.terms]
+        else:
+            flags.insert(0, form.kind == "AdamW")
+        states = KINDS[form.kind].states
+        spelled = ", ".join("true" if flag else "false" for flag in flags)
+        name = "Sgd" if form.kind == "SGD" else "Adam"
+        self.classes[form.kind] = (
+            f'static ppy::Class class_{form.kind}("torch.optim", "{form.kind}", '
+            '"step", "zero_grad");'
+        )
         self.lines += [
             f"PyObject *const trained[] = {{{objects}}};",
-            f"std::array<at::Tensor, {count}> averages, squares;",
-            f"ppy::Adam<{count}> adam;",
+            *(f"std::array<at::Tensor, {count}> {state};" for state in states),
+            f"ppy::{name}<{count}> optimizer({spelled});",
         ]
-        self._check(f"adam.takes(given[{place}], trained, averages.data(), squares.data())")
-        held = {"exp_avg": "averages", "exp_avg_sq": "squares"}
+        held = "".join(f", {state}.data()" for state in states)
+        self._check(f"optimizer.takes(given[{place}], class_{form.kind}, trained{held})")
         for given in self.region.inputs:
             if given.place != place:
                 continue
             if given.kind == "tensor":
                 which, index = given.path
-                self.lines.append(f"{self.tensor(given.value)} = {held[which]}[{index}];")
-            else:
-                self.lines.append(f"n{given.value} = adam.{given.path[0]};")
+                self.lines.append(f"{self.tensor(given.value)} = {which}[{index}];")
+            elif self.used(given.value):
+                self.lines.append(f"n{given.value} = optimizer.{given.path[0]};")
+
+    def _object(self, value: int) -> str:
+        """The Python object of a parameter: a module's, or an item of a sequence."""
+        if value not in self.objects:
+            given = next(given for given in self.region.inputs if given.value == value)
+            sequence = f"given[{given.place}]"
+            length = dict(self.region.lengths)[given.place]
+            self._check(f"ppy::has_length({sequence}, {length})")
+            item = f"PySequence_Fast_GET_ITEM({sequence}, {given.index})"
+            self.objects[value] = self._found(item, given.name)
+        return self.objects[value]
+
+
+def _is_setting(held: str, value: Setting) -> str:
+    """The condition that an attribute is what the region was made for."""
+    match value:
+        case None:
+            return f"{held} == Py_None"
+        case bool():
+            return f"{held} == {'Py_True' if value else 'Py_False'}"
+        case str():
+            return f'ppy::is_text({held}, "{value}")'
+        case tuple():
+            return f"ppy::are_values({held}, {{{', '.join(map(str, value))}}})"
+        case _:
+            return f"ppy::is_value({held}, {value!r})"

@@ -79,6 +79,9 @@ class _Wrapper(ABC):
         used = {given.value.id for given in self.step.graph.inputs}
         return [i for i in self.step.region.inputs if i.kind in NUMBERS and i.value in used]
 
+    def _is_read(self, number: int) -> bool:
+        return any(given.value == number for given in self._numbers)
+
     def place(self, value: int) -> str:
         places = {given.value: place for place, given in enumerate(self._tensors)}
         return f"t[{places[value]}]"
@@ -98,7 +101,7 @@ class _Wrapper(ABC):
             "        return nullptr;",
             *(f"    {NUMBERS[i.kind][0]} n{i.value} = 0;" for i in self._numbers),
             f"    std::array<at::Tensor, {len(tensors)}> t;",
-            *(f"    {line}" for line in emit_objects(region, self.place)),
+            *(f"    {line}" for line in emit_objects(region, self.place, self._is_read)),
             f"    if ({self._joined(self._checks())})",
             "        return nullptr;",
             "    const bool first = verdict.untried();",
@@ -226,7 +229,7 @@ class _Wrapper(ABC):
             if leaf.trained and leaf.gradient is None and not leaf.none_on_entry
         ]
         if region.optimized is not None:
-            lines.append("adam.count();")
+            lines.append("optimizer.count();")
         answer = "Py_NewRef(Py_None)"
         for place, output in enumerate(self.step.outputs):
             if output.kind == "gradient":

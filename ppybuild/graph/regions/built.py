@@ -10,6 +10,8 @@ from ppybuild.graph.types import Tensor
 PROGRAM = "program"
 """The kind of a module whose class is the program's."""
 
+Setting = bool | int | float | str | tuple[int, ...] | None
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,7 @@ class Config:
     """An attribute that must be exactly this when the region runs."""
 
     name: str
-    value: bool | str
+    value: Setting
 
 
 @final
@@ -34,3 +36,6 @@ class Built:
 
     def child(self, name: str) -> Built | None:
         return dict(self.children).get(name)
+
+    def setting(self, name: str) -> Setting:
+        return {config.name: config.value for config in self.config}[name]

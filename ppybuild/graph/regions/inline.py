@@ -95,7 +95,12 @@ class ProgramBody(Body):
         """What a loop over the expression goes through, one by one."""
         if isinstance(node, ast.Call):
             callee = self._callee(node)
-            if callee is not None and callee.kind == "external" and not node.keywords:
+            strict = callee is not None and callee.name == "builtins.zip" and _is_strict(node)
+            if (
+                callee is not None
+                and callee.kind == "external"
+                and (strict or not node.keywords)
+            ):
                 found = self._generated(callee.name, node)
                 if found is not None:
                     return found
@@ -110,8 +115,10 @@ class ProgramBody(Body):
                     raise Unsupported("a loop of many turns", node)
                 return tuple(literal(turn) for turn in turns)
             case "builtins.zip":
-                rows = zip(*(self._turns(argument) for argument in node.args), strict=False)
-                return tuple(Group(row) for row in rows)
+                columns = [self._turns(argument) for argument in node.args]
+                if node.keywords and len({len(column) for column in columns}) > 1:
+                    raise Unsupported("a `zip` whose parts differ in length", node)
+                return tuple(Group(row) for row in zip(*columns, strict=False))
             case "builtins.enumerate" if len(node.args) == 1:
                 items = self._turns(node.args[0])
                 return tuple(Group((literal(i), item)) for i, item in enumerate(items))
@@ -243,6 +250,11 @@ class ProgramBody(Body):
 
     def without_grad(self, body: list[ast.stmt], node: ast.AST) -> Symbol:
         raise Unsupported("a function under `torch.no_grad`", node)
+
+
+def _is_strict(node: ast.Call) -> bool:
+    """Whether the only keyword is `strict=True`."""
+    return [(k.arg, ast.unparse(k.value)) for k in node.keywords] == [("strict", "True")]
 
 
 def reached(facts: Facts, trace: Trace) -> tuple[Reached, ...]:

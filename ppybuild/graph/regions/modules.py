@@ -9,28 +9,37 @@ As with seeds, what is found is a guess that the region checks when it runs.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
 from typing import final
 
 from ppybuild.graph.program import Facts
-from ppybuild.graph.regions.built import PROGRAM, Built, Config
+from ppybuild.graph.regions.built import PROGRAM, Built, Config, Setting
+from ppybuild.graph.regions.layers import (
+    IDENTITY,
+    LAYERS,
+    MODULE_LIST,
+    REQUIRED,
+    SEQUENTIAL,
+    Layer,
+)
 from ppybuild.graph.regions.seeds import Seeds, Site
-from ppybuild.graph.types import Tensor
-
-DTYPE = "float32"
-"""Of a module's parameters, unless the program says otherwise; checked when it runs."""
+from ppybuild.graph.types import Instance
 
 
 class NotKnown(Exception):
     """The module's make cannot be read; the message says why."""
 
 
-def read_module(facts: Facts, seeds: Seeds, owner: str) -> Built:
-    """The make of the program's class `owner`, where all that make one agree."""
+def read_parameter(facts: Facts, seeds: Seeds, function: str, place: int) -> Built:
+    """The make of the module that is passed as a parameter: of what the calls pass, where
+    that can be followed to where it is made; else of the class that it is annotated with."""
     reader = _Reader(facts, seeds)
-    found = {reader.program(owner, site) for site in seeds.makers(owner)}
+    made = seeds.made(function, place)
+    found = {reader.made(site.call, site) for site in made}
+    type = facts.signatures[function].parameters[place].type
+    if not found and isinstance(type, Instance):
+        found = {reader.program(type.name, site) for site in seeds.makers(type.name)}
     if len(found) != 1:
-        raise NotKnown(f"`{owner}` is not made in just one way")
+        raise NotKnown("the module is not made in just one way")
     return found.pop()
 
 
@@ -52,14 +61,15 @@ class _Reader:
                 case (
                     ast.Assign(
                         targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
-                        value=ast.Call() as call,
+                        value=value,
                     )
                     | ast.AnnAssign(
                         target=ast.Attribute(value=ast.Name(id="self"), attr=name),
-                        value=ast.Call() as call,
+                        value=ast.expr() as value,
                     )
                 ):
-                    children.append((name, self.made(call, inside)))
+                    if isinstance(value, ast.Call):
+                        children.append((name, self.made(value, inside)))
                 case ast.Expr(value=ast.Call() | ast.Constant()) | ast.Pass():
                     pass  # super().__init__(), a docstring
                 case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()):
@@ -72,76 +82,62 @@ class _Reader:
         callee = self._facts.callees.get(call)
         if callee is not None and callee.kind == "class":
             return self.program(callee.name, Site(call, site.inside, site.module))
-        rule = LAYERS.get(callee.name) if callee is not None else None
-        if callee is None or rule is None:
+        name = callee.name if callee is not None else ""
+        if name == IDENTITY:
+            return Built(IDENTITY)
+        if name in (SEQUENTIAL, MODULE_LIST):
+            return self._several(name, call, site)
+        layer = LAYERS.get(name)
+        if layer is None:
             raise NotKnown(f"`{ast.unparse(call.func)}` is not a layer that regions hold")
-        return rule(self, callee.name, call, site)
+        return self._layer(name, layer, call, site)
 
-    def number(self, node: ast.expr, site: Site) -> int:
+    def _several(self, kind: str, call: ast.Call, site: Site) -> Built:
+        """A Sequential of layers, or a ModuleList of a display of them."""
+        items = call.args
+        if kind == MODULE_LIST:
+            display = items[0] if len(items) == 1 else None
+            items = display.elts if isinstance(display, ast.List | ast.Tuple) else []
+        made = [self.made(item, site) for item in items if isinstance(item, ast.Call)]
+        if call.keywords or not made or len(made) != len(items):
+            raise NotKnown(f"`{kind}` of other things than layers made there")
+        return Built(kind, children=tuple((str(i), child) for i, child in enumerate(made)))
+
+    def _layer(self, kind: str, layer: Layer, call: ast.Call, site: Site) -> Built:
+        settings = dict(layer.takes)
+        given = [*zip(settings, call.args, strict=False)]
+        given += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+        if len(call.args) > len(settings) or any(name not in settings for name, _ in given):
+            raise NotKnown(f"`{ast.unparse(call)}` has other arguments than regions know")
+        settings |= {name: self._setting(value, site) for name, value in given}
+        for name, count in layer.widened:
+            if isinstance(wide := settings[name], int):
+                settings[name] = (wide,) * count
+        if REQUIRED in settings.values():
+            raise NotKnown(f"`{ast.unparse(call)}` lacks an argument")
+        try:
+            parameters = layer.parameters(settings)
+        except AssertionError:
+            raise NotKnown(f"`{ast.unparse(call)}` has an unknown size") from None
+        held = (*((name, settings[name]) for name in layer.checked), *layer.held)
+        return Built(kind, "", parameters, (), tuple(Config(*pair) for pair in held))
+
+    def _setting(self, node: ast.expr, site: Site) -> Setting:
+        match node:
+            case ast.Constant(value=bool() | float() | str() | None as value):
+                return value
+            case ast.UnaryOp(
+                op=ast.USub(), operand=ast.Constant(value=int() | float() as value)
+            ):
+                return -value
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return tuple(self._number(item, site) for item in items)
+            case _:
+                constant = self._facts.constants.get(node)
+                return constant if constant is not None else self._number(node, site)
+
+    def _number(self, node: ast.expr, site: Site) -> int:
         found = self._seeds.number(node, site)
         if found is None:
             raise NotKnown(f"`{ast.unparse(node)}` is not a known size")
         return found
-
-
-Rule = Callable[[_Reader, str, ast.Call, Site], Built]
-
-
-def _linear(reader: _Reader, kind: str, call: ast.Call, site: Site) -> Built:
-    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-    sizes = [*call.args[:2]]
-    sizes += [
-        keywords[n] for n in ("in_features", "out_features")[len(sizes) :] if n in keywords
-    ]
-    bias = keywords.get("bias", ast.Constant(True))
-    if len(call.args) > 2 or len(sizes) != 2 or not isinstance(bias, ast.Constant):
-        raise NotKnown(f"`{ast.unparse(call)}` has other arguments than sizes")
-    if keywords.keys() - {"in_features", "out_features", "bias"}:
-        raise NotKnown(f"`{ast.unparse(call)}` has other arguments than sizes")
-    inner, outer = (reader.number(size, site) for size in sizes)
-    weight = _parameter(outer, inner)
-    return Built(
-        kind,
-        parameters=(("weight", weight), ("bias", _parameter(outer) if bias.value else None)),
-    )
-
-
-def _plain(*config: Config) -> Rule:
-    def rule(reader: _Reader, kind: str, call: ast.Call, site: Site) -> Built:
-        if call.args or call.keywords:
-            raise NotKnown(f"`{ast.unparse(call)}` has arguments")
-        return Built(kind, config=config)
-
-    return rule
-
-
-def _sequential(reader: _Reader, kind: str, call: ast.Call, site: Site) -> Built:
-    if call.keywords or not all(isinstance(argument, ast.Call) for argument in call.args):
-        raise NotKnown("a `Sequential` of other things than layers made there")
-    made = [reader.made(item, site) for item in call.args if isinstance(item, ast.Call)]
-    return Built(kind, children=tuple((str(i), child) for i, child in enumerate(made)))
-
-
-def _parameter(*shape: int) -> Tensor:
-    return Tensor(DTYPE, shape, parameter=True)
-
-
-LAYERS: Mapping[str, Rule] = {
-    "torch.nn.Linear": _linear,
-    "torch.nn.Sequential": _sequential,
-    "torch.nn.ReLU": _plain(Config("inplace", False)),
-    "torch.nn.SiLU": _plain(Config("inplace", False)),
-    "torch.nn.GELU": _plain(Config("approximate", "none")),
-    "torch.nn.Tanh": _plain(),
-    "torch.nn.Sigmoid": _plain(),
-}
-
-CALLS: Mapping[str, str] = {
-    "torch.nn.Linear": "torch.nn.functional.linear",
-    "torch.nn.ReLU": "torch.relu",
-    "torch.nn.SiLU": "torch.nn.functional.silu",
-    "torch.nn.GELU": "torch.nn.functional.gelu",
-    "torch.nn.Tanh": "torch.tanh",
-    "torch.nn.Sigmoid": "torch.sigmoid",
-}
-"""What a layer's forward calls, with its input and then its parameters."""

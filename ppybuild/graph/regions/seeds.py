@@ -96,6 +96,43 @@ class Seeds:
         """The calls that make instances of a class of the program."""
         return self._sites.get(f"{owner}.__init__", [])
 
+    def made(
+        self, function: str, place: int, pending: frozenset[str] = frozenset()
+    ) -> list[Site]:
+        """The calls that make what is passed for a parameter, as far as names lead there."""
+        if function in pending:
+            return []
+        return [
+            found
+            for site in self._sites.get(function, ())
+            if (argument := self._argument(function, site.call, place)) is not None
+            for found in self._makers_of(argument, site, pending | {function})
+        ]
+
+    def _makers_of(self, node: ast.expr, site: Site, pending: frozenset[str]) -> Iterator[Site]:
+        match node:
+            case ast.Call():
+                callee = self._facts.callees.get(node)
+                if callee is not None and callee.kind in ("class", "external"):
+                    yield Site(node, site.inside, site.module)
+            case ast.Name(id=name):
+                scopes = [scope for scope in (site.inside, site.module) if scope is not None]
+                assigned = next(
+                    (a for scope in scopes if (a := self._assigned.get((scope, name)))), None
+                )
+                if assigned is not None:
+                    mark = f"{site.inside}:{name}"
+                    if mark not in pending:
+                        for value in assigned:
+                            yield from self._makers_of(value, site, pending | {mark})
+                elif site.inside is not None:
+                    parameters = self._facts.signatures[site.inside].parameters
+                    for place, parameter in enumerate(parameters):
+                        if parameter.name == name:
+                            yield from self.made(site.inside, place, pending)
+            case _:
+                pass
+
     def number(self, node: ast.expr, site: Site) -> int | None:
         """What an integer expression is worth, if every call agrees."""
         match node:
@@ -227,6 +264,12 @@ class Seeds:
                         self._sites.setdefault(callee.name + made, []).append(site)
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     self._assigned.setdefault((scope, name), []).append(value)
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)
+                ) if len(targets) == len(values):
+                    for target, value in zip(targets, values, strict=True):
+                        if isinstance(target, ast.Name):
+                            self._assigned.setdefault((scope, target.id), []).append(value)
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                     self._assigned.setdefault((scope, name), []).append(value)
                 case _:

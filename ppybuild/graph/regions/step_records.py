@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from ppybuild.graph.regions.built import Built
+from ppybuild.graph.regions.optimizers import Form
 from ppybuild.graph.regions.records import Held, Input, Reached, Step
 from ppybuild.graph.regions.seeds import Seed
 
@@ -51,13 +52,32 @@ class Returned:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a class of the program that was looked through; `line` is where it starts."""
+
+    owner: str
+    name: str
+    qualified: str
+    line: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Model:
-    """A parameter of the function that is a module. `forwards` gives, for each class of
-    the program in it, the qualified name of its forward and the line in which that starts."""
+    """A parameter of the function that is a module."""
 
     place: int
     built: Built
-    forwards: tuple[tuple[str, str, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Optimized:
+    """The optimizer that steps, by its place, and the inputs that it updates, in order."""
+
+    place: int
+    form: Form
+    parameters: tuple[int, ...]
 
 
 @final
@@ -79,6 +99,6 @@ class StepRegion:
     line: int
     column: int
     models: tuple[Model, ...] = ()
-    optimized: tuple[int, tuple[int, ...]] | None = None
-    """The place of the optimizer that steps, and its parameters, in order."""
+    methods: tuple[Method, ...] = ()
+    optimized: Optimized | None = None
     constants: tuple[Held, ...] = ()

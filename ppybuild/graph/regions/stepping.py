@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from ppybuild.graph.regions.inline import ProgramBody
 from ppybuild.graph.regions.records import Call, Input, Step, Unpack
 from ppybuild.graph.regions.seeds import Seed
-from ppybuild.graph.regions.step_records import Backward
+from ppybuild.graph.regions.step_records import Backward, Optimized
 from ppybuild.graph.regions.trace import Trace
 from ppybuild.graph.regions.values import Named, Number, Object, Symbol, Unsupported
 from ppybuild.graph.schemas import Given, Operator
@@ -45,7 +45,9 @@ class StepTrace(Trace):
         return self.order
 
     models: dict[int, Object] = field(default_factory=dict)
-    optimized: tuple[int, tuple[int, ...]] | None = None
+    methods: set[tuple[str, str]] = field(default_factory=set)
+    """Of the program's modules, by class and name."""
+    optimized: Optimized | None = None
     seeds: dict[int, Seed] = field(default_factory=dict)
     """Of what is reached through an object, by input."""
 

@@ -14,12 +14,13 @@ that number: `current` gives what the tensor now holds.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
+from ppybuild.graph.locations import function_span
 from ppybuild.graph.program import Facts, Function, Parameter
-from ppybuild.graph.regions.built import PROGRAM, Built
+from ppybuild.graph.regions.built import Built
 from ppybuild.graph.regions.inline import (
     ProgramNames,
     held,
@@ -27,10 +28,19 @@ from ppybuild.graph.regions.inline import (
     no_grad_decorated,
     reached,
 )
-from ppybuild.graph.regions.modules import NotKnown, read_module
+from ppybuild.graph.regions.modules import NotKnown, read_parameter
+from ppybuild.graph.regions.optimizers import read_optimizer
 from ppybuild.graph.regions.records import Call, InputKind, Step
 from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence, seed_of
-from ppybuild.graph.regions.step_records import Backward, Leaf, Model, Returned, StepRegion
+from ppybuild.graph.regions.step_records import (
+    Backward,
+    Leaf,
+    Method,
+    Model,
+    Optimized,
+    Returned,
+    StepRegion,
+)
 from ppybuild.graph.regions.stepping import StepTrace, results_of, sources_of
 from ppybuild.graph.regions.trainers import TrainerBody
 from ppybuild.graph.regions.values import (
@@ -44,8 +54,6 @@ from ppybuild.graph.regions.values import (
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.names import Torch, installed_torch
 from ppybuild.graph.types import BOOL, FLOAT, INT, Instance, Scalar, Tensor
-
-OPTIMIZERS = ("torch.optim.Adam", "torch.optim.adam.Adam")
 
 _SCALARS: dict[Scalar, InputKind] = {INT: "int", FLOAT: "float", BOOL: "bool"}
 
@@ -105,7 +113,7 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         known[place] = seeds.of(function.name, place)
         symbol = _entering(trace, parameter, place, known[place], node)
         if symbol is None:
-            symbol = _object(facts, seeds, trace, parameter, place)
+            symbol = _object(facts, seeds, trace, function.name, parameter, place)
         if symbol is not None:
             variables[parameter.name] = symbol
     body = TrainerBody(trace, ProgramNames(facts), variables, inside=(function.name,))
@@ -118,6 +126,8 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         else seed_of(known[given.place], given)
         for given in trace.inputs
     }
+    if trace.optimized is not None:
+        found |= _states(trace, trace.optimized, found)
     seeded = {value: seed for value, seed in found.items() if seed is not None}
     trained = trace.touched | {
         value for value, seed in seeded.items() if seed.grows and value in trace.gradients
@@ -136,40 +146,48 @@ def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) 
         reached(facts, trace),
         node.lineno,
         node.col_offset + 1,
-        tuple(
-            Model(place, model.built, tuple(_forwards(facts, model.built)))
-            for place, model in sorted(trace.models.items())
-        ),
+        tuple(Model(place, model.built) for place, model in sorted(trace.models.items())),
+        tuple(_method(facts, owner, name) for owner, name in sorted(trace.methods)),
         trace.optimized,
         held(trace),
     )
 
 
-def _forwards(facts: Facts, built: Built) -> Iterator[tuple[str, str, int]]:
-    """By class of the program, its forward's qualified name, and the line where it starts."""
-    if built.kind == PROGRAM:
-        function = facts.program.functions[f"{built.owner}.forward"]
-        node = function.node
-        qualified = function.name.removeprefix(function.module + ".")
-        yield (
-            built.owner,
-            qualified,
-            min([node.lineno, *(d.lineno for d in node.decorator_list)]),
-        )
-    for _, child in built.children:
-        yield from _forwards(facts, child)
+def _states(
+    trace: StepTrace, optimized: Optimized, found: Mapping[int, Seed | None]
+) -> dict[int, Seed | None]:
+    """An optimizer's tensors are as the parameters that they belong to."""
+    return {
+        given.value: None if like is None else Seed(Tensor(like.type.dtype, like.type.shape))
+        for given in trace.inputs
+        if given.place == optimized.place and given.kind == "tensor"
+        for like in (found.get(optimized.parameters[int(given.path[-1])]),)
+    }
+
+
+def _method(facts: Facts, owner: str, name: str) -> Method:
+    function = facts.program.functions[f"{owner}.{name}"]
+    module = facts.program.modules[function.module]
+    qualified = function.name.removeprefix(function.module + ".")
+    return Method(owner, name, qualified, function_span(module, function.node).line)
 
 
 def _object(
-    facts: Facts, seeds: Seeds, trace: StepTrace, parameter: Parameter, place: int
+    facts: Facts,
+    seeds: Seeds,
+    trace: StepTrace,
+    function: str,
+    parameter: Parameter,
+    place: int,
 ) -> Symbol | None:
     """A module of the program or an optimizer; None for what a step must not look at."""
     if not isinstance(parameter.type, Instance):
         return None
-    if parameter.type.name in OPTIMIZERS:
-        return Optimizer(place)
+    form = read_optimizer(facts, seeds, function, place)
+    if form is not None:
+        return Optimizer(place, form)
     try:
-        built = read_module(facts, seeds, parameter.type.name)
+        built = read_parameter(facts, seeds, function, place)
     except NotKnown:
         return None
     model = Object(parameter.name, place, (), built)

@@ -1,7 +1,7 @@
 """Modules and optimizers in a training step: what calling them does, as operators.
 
 model(x)             →    the calls that the layers' forward makes
-optimizer.step()     →    Adam's arithmetic on each parameter and its two averages
+optimizer.step()     →    the update's arithmetic (`updates.py`)
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ from typing import final
 
 from ppybuild.graph.regions.built import PROGRAM, Built
 from ppybuild.graph.regions.inline import ProgramNames
-from ppybuild.graph.regions.modules import CALLS
-from ppybuild.graph.regions.records import Input, InputKind
-from ppybuild.graph.regions.seeds import Seed
+from ppybuild.graph.regions.layers import IDENTITY, LAYERS, MODULE_LIST, SEQUENTIAL
 from ppybuild.graph.regions.stepping import StepBody
-from ppybuild.graph.regions.values import Object, Optimizer, Symbol, Unsupported
+from ppybuild.graph.regions.updates import CLIPPING, Updates, number_of
+from ppybuild.graph.regions.values import (
+    Group,
+    Object,
+    Optimizer,
+    Sequence,
+    Symbol,
+    Unsupported,
+)
 from ppybuild.graph.schemas import Given
-from ppybuild.graph.schemas.match import NONE
-from ppybuild.graph.types import Tensor
-
-NUMBERS = ("by", "root", "first", "second", "rest", "eps")
-"""What Adam multiplies by in one step, by the names that `ppy::Adam` gives them."""
+from ppybuild.graph.schemas.match import NONE, literal
 
 
 @final
@@ -40,6 +42,12 @@ class TrainerBody(StepBody):
                 return self._optimize(owner, node.func.attr, node)
             if isinstance(owner, Object):
                 return self._of_module_object(owner, node.func.attr, node)
+        callee = self._callee(node)
+        if callee is not None and callee.name in CLIPPING:
+            return self._clipped(node)
+        copies = callee is not None and callee.name in ("builtins.list", "builtins.tuple")
+        if copies and len(node.args) == 1:
+            return Group(self._turns(node.args[0]))
         return super()._call(node)
 
     def object(self, node: ast.expr) -> Object | Optimizer | None:
@@ -49,13 +57,19 @@ class TrainerBody(StepBody):
                 found = self.variables.get(name)
                 return found if isinstance(found, Object | Optimizer) else None
             case ast.Attribute(value=value, attr=name):
+                return self._child(self.object(value), name)
+            case ast.Subscript(value=value, slice=place):
                 owner = self.object(value)
-                child = owner.built.child(name) if isinstance(owner, Object) else None
-                return (
-                    _inside(owner, name, child) if isinstance(owner, Object) and child else None
-                )
+                if isinstance(owner, Object):
+                    return self._child(owner, str(self._known_int(place)))
+                return None
             case _:
                 return None
+
+    @staticmethod
+    def _child(owner: Object | Optimizer | None, name: str) -> Object | None:
+        child = owner.built.child(name) if isinstance(owner, Object) else None
+        return _inside(owner, name, child) if isinstance(owner, Object) and child else None
 
     def _attribute(self, node: ast.Attribute) -> Symbol:
         owner = self.object(node.value)
@@ -68,16 +82,14 @@ class TrainerBody(StepBody):
             raise Unsupported(f"the attribute `{node.attr}` of a module", node)
         return super()._attribute(node)
 
+    def _subscript(self, node: ast.Subscript) -> Symbol:
+        found = self.object(node)
+        return found if found is not None else super()._subscript(node)
+
     def _turns(self, node: ast.expr) -> tuple[Symbol, ...]:
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=value, attr="parameters"), args=[], keywords=[]
-            ):
-                owner = self.object(value)
-                if isinstance(owner, Object):
-                    return self.parameters(owner)
-            case _:
-                pass
+        owner = self.object(node)
+        if isinstance(owner, Object) and owner.built.kind in (MODULE_LIST, SEQUENTIAL):
+            return tuple(_inside(owner, name, child) for name, child in owner.built.children)
         return super()._turns(node)
 
     # Modules
@@ -91,27 +103,52 @@ class TrainerBody(StepBody):
     ) -> Symbol:
         built = target.built
         if built.kind == PROGRAM:
-            forward = f"{built.owner}.forward"
-            assert isinstance(self.names, ProgramNames)
-            if forward not in self.names.facts.program.functions:
-                raise Unsupported(f"`{built.owner}` has no `forward` of its own", node)
-            return self.inline(forward, [target, *positional], keywords, node, None)
-        if len(positional) != 1 or keywords:
-            raise Unsupported("a layer that is called with other than one tensor", node)
-        if built.kind == "torch.nn.Sequential":
+            return self._method_of(target, "forward", positional, keywords, node)
+        if built.kind == SEQUENTIAL and len(positional) == 1 and not keywords:
             value = positional[0]
             for name, child in built.children:
                 value = self._apply(_inside(target, name, child), [value], {}, node)
             return value
-        parameters = [
-            NONE if type is None else self._parameter(target, name)
-            for name, type in built.parameters
-        ]
-        return self._function(CALLS[built.kind], [*positional, *parameters], {}, node)
+        if built.kind == IDENTITY and len(positional) == 1:
+            return positional[0]
+        layer = LAYERS.get(built.kind)
+        if layer is None or len(positional) != layer.inputs or keywords:
+            raise Unsupported("a layer that is called with other than its inputs", node)
+        parameters = dict(built.parameters)
+        named: dict[str, Symbol] = {}
+        for name in layer.passes:
+            if name not in parameters:
+                named[name] = literal_of(built, name)
+            elif parameters[name] is None:
+                named[name] = NONE
+            else:
+                named[name] = self._parameter(target, name)
+        return self._function(layer.calls, positional, named, node)
+
+    def _method_of(
+        self,
+        target: Object,
+        name: str,
+        positional: list[Symbol],
+        keywords: dict[str, Symbol],
+        node: ast.Call,
+    ) -> Symbol:
+        """Call a method that the program's own class defines."""
+        owner = target.built.owner
+        assert isinstance(self.names, ProgramNames)
+        if f"{owner}.{name}" not in self.names.facts.program.functions:
+            raise Unsupported(f"the method `{name}` of a module", node)
+        self.step.methods.add((owner, name))
+        return self.inline(f"{owner}.{name}", [target, *positional], keywords, node, None)
 
     def _of_module_object(self, owner: Object, name: str, node: ast.Call) -> Symbol:
-        if name == "zero_grad" and not node.args and not node.keywords:
+        if name == "parameters" and not node.args and not node.keywords:
+            return Group(self.parameters(owner))
+        if name == "zero_grad" and _only_unset(node):
             return self._zero_grad(self.parameters(owner))
+        if owner.built.kind == PROGRAM:
+            positional, keywords = self.arguments(node)
+            return self._method_of(owner, name, positional, keywords, node)
         raise Unsupported(f"the method `{name}` of a module", node)
 
     def _parameter(self, owner: Object, name: str) -> Given:
@@ -130,82 +167,66 @@ class TrainerBody(StepBody):
     # Optimizers
 
     def _optimize(self, optimizer: Optimizer, name: str, node: ast.Call) -> Symbol:
-        models = [found for found in self.step.models.values() if found.built.kind == PROGRAM]
-        if len(models) != 1 or node.args or node.keywords:
-            raise Unsupported(f"`{name}` of an optimizer, beside other than one model", node)
-        parameters = self.parameters(models[0])
-        if name == "zero_grad":
+        parameters = self._optimized(node)
+        if name == "zero_grad" and _only_unset(node):
             return self._zero_grad(parameters)
-        if name != "step" or self.step.optimized:
+        if name != "step" or node.args or node.keywords:
             raise Unsupported(f"`{name}` of an optimizer", node)
-        self.step.optimized = (optimizer.place, tuple(_number(given) for given in parameters))
-        before, self.step.recording = self.step.recording, False
-        numbers = {name: self._number_of(optimizer, name) for name in NUMBERS}
-        for place, given in enumerate(parameters):
-            gradient = self._gradient(_number(given))
-            if gradient == NONE:
-                raise Unsupported("an optimizer step without every gradient", node)
-            self._adam(optimizer, place, given, gradient, numbers, node)
-        self.step.recording = before
+        Updates(self, self.step, node).optimize(optimizer, parameters)
         return NONE
+
+    def _optimized(self, node: ast.Call) -> tuple[Given, ...]:
+        """What the optimizer is taken to be over: the one model's parameters, else the one
+        list's tensors."""
+        models = [found for found in self.step.models.values() if self.parameters(found)]
+        if len(models) == 1:
+            return self.parameters(models[0])
+        lists = [held for held in self.variables.values() if isinstance(held, Sequence)]
+        if models or len(lists) != 1:
+            raise Unsupported("an optimizer beside other than one model", node)
+        items = self.all_items(lists[0], node)
+        return tuple(item for item in items if isinstance(item, Given))
 
     def _zero_grad(self, parameters: tuple[Given, ...]) -> Symbol:
         for given in parameters:
-            self.step.touched.add(_number(given))
-            self.step.gradients[_number(given)] = NONE
+            self.step.touched.add(number_of(given))
+            self.step.gradients[number_of(given)] = NONE
         return NONE
 
-    def _adam(
-        self,
-        optimizer: Optimizer,
-        place: int,
-        given: Given,
-        gradient: Given,
-        numbers: dict[str, Given],
-        node: ast.AST,
-    ) -> None:
-        average, square = (
-            self._input(f"{name}[{place}]", "tensor", optimizer, (name, str(place)))
-            for name in ("exp_avg", "exp_avg_sq")
-        )
-        like = self.step.seeds[_number(given)]
-        for state in (average, square):
-            self.step.seeds[_number(state)] = Seed(Tensor(like.type.dtype, like.type.shape))
-
-        def call(name: str, one: Symbol, *other: Given) -> Given:
-            found = self._reached(name, one, node, *other)
-            assert isinstance(found, Given)
-            return found
-
-        moved = call("mul.Tensor", call("sub.Tensor", gradient, average), numbers["first"])
-        self._write(average, call("add.Tensor", average, moved), 1)
-        kept = call("mul.Tensor", square, numbers["second"])
-        new = call("mul.Tensor", call("mul.Tensor", gradient, gradient), numbers["rest"])
-        self._write(square, call("add.Tensor", kept, new), 2)
-        scale = call("div.Tensor", call("sqrt", square), numbers["root"])
-        scale = call("add.Tensor", scale, numbers["eps"])
-        change = call("mul.Tensor", call("div.Tensor", average, scale), numbers["by"])
-        self._write(given, call("add.Tensor", given, change), 1)
-
-    def _write(self, target: Given, value: Given, times: int) -> None:
-        number = _number(target)
-        self.step.current[number] = _number(value)
-        self.step.writes[number] = self.step.writes.get(number, 0) + times
-
-    def _number_of(self, optimizer: Optimizer, name: str) -> Given:
-        return self._input(f"adam.{name}", "float", optimizer, (name,))
-
-    def _input(
-        self, name: str, kind: InputKind, optimizer: Optimizer, path: tuple[str, ...]
-    ) -> Given:
-        value = self.step.new_value()
-        self.step.inputs.append(Input(name, kind, value, optimizer.place, None, path))
-        return Given(kind, payload=value)
+    def _clipped(self, node: ast.Call) -> Symbol:
+        """`clip_grad_norm_(parameters, max_norm)`."""
+        if len(node.args) == 2 and not node.keywords:
+            bound = node.args[1]
+        elif len(node.args) == 1 and [k.arg for k in node.keywords] == ["max_norm"]:
+            bound = node.keywords[0].value
+        else:
+            raise Unsupported("clipping with other settings than a norm", node)
+        most = self.value(bound)
+        if not isinstance(most, Given) or most.kind not in ("int", "float"):
+            raise Unsupported("clipping by something that is not a number", node)
+        found = self._turns(node.args[0])
+        parameters = tuple(given for given in found if isinstance(given, Given))
+        for given in parameters:
+            self._gradient(self._leaf(given, node))
+        return Updates(self, self.step, node).clip(parameters, most)
 
 
-def _number(given: Given) -> int:
-    assert isinstance(given.payload, int)
-    return given.payload
+def literal_of(built: Built, name: str) -> Given:
+    """A setting of a layer, as an argument."""
+    value = built.setting(name)
+    if isinstance(value, tuple):
+        return Given("list", "tuple", tuple(literal(item) for item in value))
+    return literal(value)
+
+
+def _only_unset(node: ast.Call) -> bool:
+    """Whether `zero_grad` is called so that it sets gradients to None."""
+    return not node.args and all(
+        keyword.arg == "set_to_none"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is True
+        for keyword in node.keywords
+    )
 
 
 def _inside(owner: Object, name: str, child: Built) -> Object:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.graph.regions.built import Built
+from ppybuild.graph.regions.optimizers import Form
 from ppybuild.graph.schemas import Given
 
 
@@ -90,6 +91,7 @@ class Optimizer:
     """A parameter that is an optimizer of torch.optim."""
 
     place: int
+    form: Form
 
 
 Symbol = Object | Optimizer | Given | Named | Bound | Results | Size | Sequence | Number | Group

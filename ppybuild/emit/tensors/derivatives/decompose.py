@@ -17,7 +17,7 @@ from ppybuild.emit.tensors.derivatives.builder import (
 )
 from ppybuild.emit.tensors.derivatives.call import Call
 from ppybuild.emit.tensors.ir import Argument, Graph, Items, Node, TensorType, Value
-from ppybuild.emit.tensors.meta import FLOATING, Results, infer_types
+from ppybuild.emit.tensors.meta import FLOATING, Results, infer_types, product
 
 Composition = Callable[[Builder, Call], Value | tuple[Value, ...]]
 
@@ -242,7 +242,12 @@ def _flatten(b: Builder, n: Call) -> Value:
     start, end = n.integer(1) % rank, n.integer(2) % rank
     if start == end:
         return b.call("alias", source)
-    return b.reshape(source, [*sizes[:start], -1, *sizes[end + 1 :]])
+    flat = b.reshape(source, [*sizes[:start], -1, *sizes[end + 1 :]])
+    shape = b.type(source).shape
+    if shape is not None:
+        whole = (*shape[:start], product(shape[start : end + 1]), *shape[end + 1 :])
+        b.types[flat] = TensorType(b.type(source).dtype, whole)
+    return flat
 
 
 def _transposed(b: Builder, n: Call) -> Value:

@@ -67,6 +67,19 @@ def _norm(low: Lowering, node: Node) -> tuple[Bound, ...]:
     return (low.element("sqrt", low.sum(square, dims, _flag(node, 3))),)
 
 
+def _stack(low: Lowering, node: Node) -> tuple[Bound, ...]:
+    """Single numbers side by side, each chosen where the column is its own."""
+    listed = node.args[0]
+    items = [low.tensor(item) for item in listed.items] if isinstance(listed, Items) else []
+    if any(item.shape for item in items) or len(items) < 2:
+        raise NotFusible("a stack of other than single numbers")
+    column = low.column(len(items))
+    result = items[-1]
+    for place, item in enumerate(items[:-1]):
+        result = low.element("where_eq", column, float(place), item, result)
+    return (result,)
+
+
 def _sum_to_size(low: Lowering, node: Node) -> tuple[Bound, ...]:
     source, wanted = low.tensor(node.args[0]), low.shape(node.results[0])
     lead = len(source.shape) - len(wanted)
@@ -267,6 +280,7 @@ RULES: Mapping[str, Rule] = {
     "mean.dim": _mean_dims,
     "amax": _amax,
     "linalg_vector_norm": _norm,
+    "stack": _stack,
     "sum_to_size": _sum_to_size,
     "mm": _mm,
     "addmm": _addmm,

@@ -1,0 +1,209 @@
+"""The layers of `torch.nn` that regions hold: a row for each.
+
+nn.LayerNorm(16)    →    settings    normalized_shape (16,), eps 1e-05
+                         parameters  weight [16], bias [16]
+                         forward     layer_norm(x, normalized_shape, weight, bias, eps)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from ppybuild.graph.regions.built import Setting
+from ppybuild.graph.types import Tensor
+
+DTYPE = "float32"
+"""Of a module's parameters, unless the program says otherwise; checked when it runs."""
+
+REQUIRED = "required"
+"""Stands for the default of a constructor's parameter that has none."""
+
+Settings = Mapping[str, Setting]
+Parameters = tuple[tuple[str, Tensor | None], ...]
+
+
+def _none(settings: Settings) -> Parameters:
+    return ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Layer:
+    calls: str
+    """The function that forward calls with its inputs, and then with what `passes` names."""
+    passes: tuple[str, ...] = ()
+    """Parameters and settings; a setting by keyword where the function has one of its name."""
+    takes: tuple[tuple[str, Setting], ...] = ()
+    """The constructor's parameters in order, with their defaults."""
+    checked: tuple[str, ...] = ()
+    """Settings that the layer keeps as attributes of the same names."""
+    held: tuple[tuple[str, Setting], ...] = ()
+    """Other attributes, which must be as a plain layer has them."""
+    parameters: Callable[[Settings], Parameters] = _none
+    widened: tuple[tuple[str, int], ...] = ()
+    """Settings that become a tuple of so many where they are one number."""
+    inputs: int = 1
+
+
+def _tensor(*shape: int) -> Tensor:
+    return Tensor(DTYPE, shape, parameter=True)
+
+
+def _size(settings: Settings, name: str) -> int:
+    found = settings[name]
+    assert isinstance(found, int)
+    return found
+
+
+def _sizes(settings: Settings, name: str) -> tuple[int, ...]:
+    found = settings[name]
+    assert isinstance(found, tuple)
+    return found
+
+
+def _linear(settings: Settings) -> Parameters:
+    inner, outer = _size(settings, "in_features"), _size(settings, "out_features")
+    bias = _tensor(outer) if settings["bias"] else None
+    return (("weight", _tensor(outer, inner)), ("bias", bias))
+
+
+def _embedding(settings: Settings) -> Parameters:
+    shape = (_size(settings, "num_embeddings"), _size(settings, "embedding_dim"))
+    return (("weight", _tensor(*shape)),)
+
+
+def _layer_norm(settings: Settings) -> Parameters:
+    shape = _sizes(settings, "normalized_shape")
+    affine = settings["elementwise_affine"]
+    return (
+        ("weight", _tensor(*shape) if affine else None),
+        ("bias", _tensor(*shape) if affine and settings["bias"] else None),
+    )
+
+
+def _convolution(settings: Settings) -> Parameters:
+    outer = _size(settings, "out_channels")
+    inner = _size(settings, "in_channels") // max(_size(settings, "groups"), 1)
+    bias = _tensor(outer) if settings["bias"] else None
+    return (("weight", _tensor(outer, inner, *_sizes(settings, "kernel_size"))), ("bias", bias))
+
+
+def _activation(calls: str, **settings: Setting) -> Layer:
+    """One that keeps its settings and passes them on."""
+    names = tuple(settings)
+    return Layer(calls, names, tuple(settings.items()), names)
+
+
+def _in_place(calls: str) -> Layer:
+    """One that may write its result into its input, and must not."""
+    return Layer(calls, (), (("inplace", False),), held=(("inplace", False),))
+
+
+def _loss(calls: str, **settings: Setting) -> Layer:
+    names = (*settings, "reduction")
+    takes = (*settings.items(), ("reduction", "mean"))
+    return Layer(calls, names, takes, names, inputs=2)
+
+
+def _convolutional(dims: int) -> Layer:
+    takes: dict[str, Setting] = {
+        "in_channels": REQUIRED,
+        "out_channels": REQUIRED,
+        "kernel_size": REQUIRED,
+        "stride": 1,
+        "padding": 0,
+        "dilation": 1,
+        "groups": 1,
+        "bias": True,
+    }
+    wide = ("kernel_size", "stride", "padding", "dilation")
+    return Layer(
+        f"torch.conv{dims}d",
+        ("weight", "bias", "stride", "padding", "dilation", "groups"),
+        tuple(takes.items()),
+        ("stride", "padding", "dilation", "groups"),
+        (("padding_mode", "zeros"),),
+        _convolution,
+        tuple((name, dims) for name in wide),
+    )
+
+
+_FUNCTIONAL = "torch.nn.functional"
+
+_LAYERS: Mapping[str, Layer] = {
+    "Linear": Layer(
+        f"{_FUNCTIONAL}.linear",
+        ("weight", "bias"),
+        (("in_features", REQUIRED), ("out_features", REQUIRED), ("bias", True)),
+        parameters=_linear,
+    ),
+    "Embedding": Layer(
+        f"{_FUNCTIONAL}.embedding",
+        ("weight",),
+        (("num_embeddings", REQUIRED), ("embedding_dim", REQUIRED)),
+        held=(
+            ("padding_idx", None),
+            ("max_norm", None),
+            ("scale_grad_by_freq", False),
+            ("sparse", False),
+        ),
+        parameters=_embedding,
+    ),
+    "LayerNorm": Layer(
+        f"{_FUNCTIONAL}.layer_norm",
+        ("normalized_shape", "weight", "bias", "eps"),
+        (
+            ("normalized_shape", REQUIRED),
+            ("eps", 1e-5),
+            ("elementwise_affine", True),
+            ("bias", True),
+        ),
+        ("normalized_shape", "eps"),
+        parameters=_layer_norm,
+        widened=(("normalized_shape", 1),),
+    ),
+    "Conv1d": _convolutional(1),
+    "Conv2d": _convolutional(2),
+    "Dropout": Layer(
+        f"{_FUNCTIONAL}.dropout",
+        ("p",),
+        (("p", 0.5),),
+        ("p",),
+        (("inplace", False), ("training", True)),
+    ),
+    "Flatten": Layer(
+        "torch.flatten",
+        ("start_dim", "end_dim"),
+        (("start_dim", 1), ("end_dim", -1)),
+        ("start_dim", "end_dim"),
+    ),
+    "ReLU": _in_place("torch.relu"),
+    "SiLU": _in_place(f"{_FUNCTIONAL}.silu"),
+    "SELU": _in_place(f"{_FUNCTIONAL}.selu"),
+    "ReLU6": _in_place(f"{_FUNCTIONAL}.relu6"),
+    "Tanh": Layer("torch.tanh"),
+    "Sigmoid": Layer("torch.sigmoid"),
+    "GELU": _activation(f"{_FUNCTIONAL}.gelu", approximate="none"),
+    "LeakyReLU": _activation(f"{_FUNCTIONAL}.leaky_relu", negative_slope=0.01, inplace=False),
+    "ELU": _activation(f"{_FUNCTIONAL}.elu", alpha=1.0, inplace=False),
+    "Softplus": _activation(f"{_FUNCTIONAL}.softplus", beta=1.0, threshold=20.0),
+    "Softmax": _activation(f"{_FUNCTIONAL}.softmax", dim=REQUIRED),
+    "LogSoftmax": _activation(f"{_FUNCTIONAL}.log_softmax", dim=REQUIRED),
+    "MSELoss": _loss(f"{_FUNCTIONAL}.mse_loss"),
+    "L1Loss": _loss(f"{_FUNCTIONAL}.l1_loss"),
+    "SmoothL1Loss": _loss(f"{_FUNCTIONAL}.smooth_l1_loss", beta=1.0),
+    "BCELoss": _loss(f"{_FUNCTIONAL}.binary_cross_entropy"),
+    "BCEWithLogitsLoss": _loss(f"{_FUNCTIONAL}.binary_cross_entropy_with_logits"),
+    "NLLLoss": _loss(f"{_FUNCTIONAL}.nll_loss", ignore_index=-100),
+    "CrossEntropyLoss": _loss(
+        f"{_FUNCTIONAL}.cross_entropy", ignore_index=-100, label_smoothing=0.0
+    ),
+}
+
+LAYERS: Mapping[str, Layer] = {f"torch.nn.{name}": layer for name, layer in _LAYERS.items()}
+
+SEQUENTIAL = "torch.nn.Sequential"
+MODULE_LIST = "torch.nn.ModuleList"
+IDENTITY = "torch.nn.Identity"

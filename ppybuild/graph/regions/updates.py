@@ -1,0 +1,154 @@
+"""What an optimizer's `step` and clipping by norm compute, as operators.
+
+optimizer.step()     →    for each parameter, the arithmetic of torch's own default form
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import final
+
+from ppybuild.graph.regions.optimizers import KINDS
+from ppybuild.graph.regions.records import Input, InputKind
+from ppybuild.graph.regions.step_records import Optimized
+from ppybuild.graph.regions.stepping import StepTrace
+from ppybuild.graph.regions.trace import Body
+from ppybuild.graph.regions.values import Optimizer, Unsupported
+from ppybuild.graph.schemas import Given, Mismatch, match
+from ppybuild.graph.schemas.match import NONE
+
+CLIPPING = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad.clip_grad_norm_")
+_ZERO_GUARD = 1e-6
+"""What clipping adds to the norm, as torch does."""
+
+
+def number_of(given: Given) -> int:
+    """The value that stands for a tensor or a number."""
+    assert isinstance(given.payload, int)
+    return given.payload
+
+
+@final
+@dataclass(slots=True)
+class Updates:
+    """Notes the operators in a step's trace."""
+
+    body: Body
+    step: StepTrace
+    node: ast.AST
+    numbers: dict[str, Given] = field(default_factory=dict)
+
+    def optimize(self, optimizer: Optimizer, parameters: tuple[Given, ...]) -> None:
+        """`optimizer.step()` over these parameters, each of which has a gradient."""
+        if self.step.optimized is not None:
+            raise Unsupported("a second step of an optimizer", self.node)
+        form = optimizer.form
+        leaves = tuple(map(number_of, parameters))
+        self.step.optimized = Optimized(optimizer.place, form, leaves)
+        before, self.step.recording = self.step.recording, False
+        self.numbers = {
+            name: self._input(f"{form.kind}.{name}", "float", optimizer, (name,))
+            for name in KINDS[form.kind].numbers
+        }
+        for place, given in enumerate(parameters):
+            gradient = self.step.gradients.get(number_of(given), NONE)
+            if gradient == NONE:
+                raise Unsupported("an optimizer step without every gradient", self.node)
+            states = [
+                self._input(f"{name}[{place}]", "tensor", optimizer, (name, str(place)))
+                for name in form.states
+            ]
+            if form.kind == "SGD":
+                self._sgd(form.terms, given, gradient, states)
+            else:
+                self._adam(form.kind, form.terms, given, gradient, states)
+        self.step.recording = before
+
+    def _adam(
+        self,
+        kind: str,
+        terms: tuple[str, ...],
+        given: Given,
+        gradient: Given,
+        states: list[Given],
+    ) -> None:
+        average, square = states
+        if "decay" in terms and kind == "AdamW":
+            self._write(given, self._call("mul.Tensor", given, self.numbers["decay"]), 1)
+        elif "decay" in terms:
+            gradient = self._call("add.Tensor", gradient, given, alpha=self.numbers["decay"])
+        moved = self._call("lerp.Scalar", average, gradient, self.numbers["first"])
+        self._write(average, moved, 1)
+        kept = self._call("mul.Tensor", square, self.numbers["second"])
+        new = self._call("addcmul", kept, gradient, gradient, value=self.numbers["rest"])
+        self._write(square, new, 2)
+        scale = self._call("div.Tensor", self._call("sqrt", square), self.numbers["root"])
+        scale = self._call("add.Tensor", scale, self.numbers["eps"])
+        changed = self._call("addcdiv", given, average, scale, value=self.numbers["by"])
+        self._write(given, changed, 1)
+
+    def _sgd(
+        self, terms: tuple[str, ...], given: Given, gradient: Given, states: list[Given]
+    ) -> None:
+        if "decay" in terms:
+            gradient = self._call("add.Tensor", gradient, given, alpha=self.numbers["decay"])
+        if states:
+            (buffer,) = states
+            kept = self._call("mul.Tensor", buffer, self.numbers["momentum"])
+            new = self._call("add.Tensor", kept, gradient, alpha=self.numbers["rest"])
+            self._write(buffer, new, 2)
+            ahead = {"alpha": self.numbers["momentum"]}
+            gradient = (
+                self._call("add.Tensor", gradient, buffer, **ahead)
+                if "nesterov" in terms
+                else buffer
+            )
+        self._write(
+            given, self._call("add.Tensor", given, gradient, alpha=self.numbers["by"]), 1
+        )
+
+    def clip(self, parameters: tuple[Given, ...], most: Given) -> Given:
+        """Scale the gradients so that their common norm is at most that; gives the norm."""
+        gradients = [self.step.gradients.get(number_of(given), NONE) for given in parameters]
+        found = [gradient for gradient in gradients if gradient != NONE]
+        if not found:
+            raise Unsupported("clipping without a gradient", self.node)
+        before, self.step.recording = self.step.recording, False
+        two = Given("float", 2.0)
+        norms = tuple(self._call("linalg_vector_norm", one, two) for one in found)
+        together = self._call("stack", None, Given("list", "list", norms))
+        total = self._call("linalg_vector_norm", together, two)
+        raised = self._call("add.Tensor", total, Given("float", _ZERO_GUARD))
+        scale = self._call("mul.Tensor", self._call("reciprocal", raised), most)
+        scale = self._call("clamp", scale, NONE, Given("float", 1.0))
+        for one in found:
+            self._write(one, self._call("mul.Tensor", one, scale), 1)
+        self.step.recording = before
+        return total
+
+    # Helpers
+
+    def _call(
+        self, name: str, receiver: Given | None, *given: Given, **keywords: Given
+    ) -> Given:
+        """An operator by its name in ATen."""
+        operator = self.step.torch.schemas.operator(f"aten::{name}")
+        bound = match([operator], given, keywords, receiver=receiver)
+        if isinstance(bound, Mismatch):
+            raise Unsupported(f"`{name}`: {bound.reason}", self.node)
+        found = self.body._noted(operator, bound.arguments, self.node)
+        assert isinstance(found, Given)
+        return found
+
+    def _write(self, target: Given, value: Given, times: int) -> None:
+        number = number_of(target)
+        self.step.current[number] = self.step.now(number_of(value))
+        self.step.writes[number] = self.step.writes.get(number, 0) + times
+
+    def _input(
+        self, name: str, kind: InputKind, optimizer: Optimizer, path: tuple[str, ...]
+    ) -> Given:
+        value = self.step.new_value()
+        self.step.inputs.append(Input(name, kind, value, optimizer.place, None, path))
+        return Given(kind, payload=value)

@@ -51,6 +51,7 @@ enum {
  * call of the outermost native function it is made sure that a path still leads there. */
 enum {
     PPY_NATIVE,   /* to the native function of this extension that has this `name` */
+    PPY_TORCH,    /* to torch's own function `name`: "torch.nn.functional.gelu" */
     PPY_LIBRARY,  /* to the built-in function or class `name`: "math.sqrt", "builtins.range" */
     PPY_INT,      /* to the int that is `value`, exactly an `int` */
     PPY_FLOAT,    /* to the float whose bits are `value` */

@@ -240,6 +240,41 @@ static bool is_library(PyObject *object, const char *name)
            && strncmp(module, name, length) == 0;
 }
 
+/* Whether one name ends with another, whatever underscores either has. */
+static bool ends_alike(const char *whole, const char *end)
+{
+    const char *a = whole + strlen(whole), *b = end + strlen(end);
+    for (;;) {
+        while (a > whole && a[-1] == '_')
+            a--;
+        while (b > end && b[-1] == '_')
+            b--;
+        if (b == end)
+            return true;
+        if (a == whole || *--a != *--b)
+            return false;
+    }
+}
+
+/* Torch's function of this name: built in, or defined in a file of torch. Built in, some have
+ * their module's name before their own; some that choose between two are made by a helper. */
+static bool is_torch(ppy_seen *seen, PyObject *object, const char *name)
+{
+    const char *simple = strrchr(name, '.') + 1;
+    if (PyCFunction_CheckExact(object))
+        return ends_alike(((PyCFunctionObject *)object)->m_ml->ml_name, simple);
+    if (!PyFunction_Check(object))
+        return false;
+    PyFunctionObject *function = (PyFunctionObject *)object;
+    if (!note_field(seen, object, &function->func_code))
+        return false;
+    PyCodeObject *code = (PyCodeObject *)function->func_code;
+    const char *file = PyUnicode_AsUTF8(code->co_filename);
+    const char *qualified = file == NULL ? NULL : PyUnicode_AsUTF8(code->co_qualname);
+    return qualified != NULL && strstr(file, "/torch/") != NULL
+           && (ends_alike(qualified, simple) || strstr(qualified, "<locals>") != NULL);
+}
+
 static bool is_int(PyObject *object, int64_t value)
 {
     if (!PyLong_CheckExact(object))
@@ -319,6 +354,8 @@ static bool is_relied(ppy_seen *seen, ppy_native *self, const ppy_relied *relied
         return is_entry(seen, self, found, relied->name);
     case PPY_FUNCTION:
         return is_function(seen, found, relied->name, relied->value);
+    case PPY_TORCH:
+        return is_torch(seen, found, relied->name);
     case PPY_LIBRARY:
         return is_library(found, relied->name);
     case PPY_INT:

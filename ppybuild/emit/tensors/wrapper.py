@@ -118,7 +118,12 @@ def _relies(region: Region | StepRegion) -> str:
 
 def _relied(region: Region | StepRegion) -> str:
     """What the region has looked through or taken for a number, to be found unchanged."""
-    rows = [f"    {constant_row(held.path, held.value)}," for held in region.constants]
+    rows = [
+        f'    {{"{held.path}", PPY_TORCH, "{held.value}", 0}},'
+        if isinstance(held.value, str)
+        else f"    {constant_row(held.path, held.value)},"
+        for held in region.constants
+    ]
     for found in region.functions:
         module = found.file.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
         qualified = found.function.removeprefix(f"{module}.")

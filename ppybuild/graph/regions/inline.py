@@ -45,6 +45,12 @@ class ProgramNames:
                 return None
 
 
+LIBRARIES = frozenset(
+    {"torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft"}
+)
+"""Modules whose functions are looked up again, to be found unchanged."""
+
+
 class _Continue(Exception):
     pass
 
@@ -248,6 +254,27 @@ class ProgramBody(Body):
         self.trace.constants[f"{self.route}:{path}" if self.route else path] = value
         return self._constant(value, node)
 
+    def _function(
+        self, name: str, positional: list[Symbol], keywords: dict[str, Symbol], node: ast.Call
+    ) -> Symbol:
+        self._note_library(name, node)
+        return super()._function(name, positional, keywords, node)
+
+    def _note_library(self, name: str, node: ast.Call) -> None:
+        """The program may put another function in the place of torch's."""
+        root = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if (
+            self.site is None
+            and not self.of_object
+            and name.rpartition(".")[0] in LIBRARIES
+            and isinstance(root, ast.Name)
+            and root.id not in self.variables
+        ):
+            path = ast.unparse(node.func)
+            self.trace.constants[f"{self.route}:{path}" if self.route else path] = name
+
     def without_grad(self, body: list[ast.stmt], node: ast.AST) -> Symbol:
         raise Unsupported("a function under `torch.no_grad`", node)
 
@@ -269,7 +296,7 @@ def reached(facts: Facts, trace: Trace) -> tuple[Reached, ...]:
 
 
 def held(trace: Trace) -> tuple[Held, ...]:
-    """The constants that were taken for their values, in order."""
+    """The constants that were taken for their values, and torch's functions, in order."""
     return tuple(Held(path, value) for path, value in trace.constants.items())
 
 

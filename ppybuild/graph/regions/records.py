@@ -82,11 +82,13 @@ class Reached:
 @final
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A constant of a module that a region holds as a number: it must still be that."""
+    """What a name must still stand for: a constant of a module that a region holds as a
+    number, or a function of torch whose operators it holds."""
 
     path: str
     """As in `Reached`: `f:config.SCALE`."""
-    value: int | float | bool
+    value: int | float | bool | str
+    """The number, or the function's name: `torch.relu`."""
 
 
 @final

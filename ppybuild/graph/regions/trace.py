@@ -126,7 +126,7 @@ class Trace:
     functions: dict[str, str] = field(default_factory=dict)
     """The program's functions that were looked through, in order, by the calls that led
     there from the region's own: `f:module.g`."""
-    constants: dict[str, int | float | bool] = field(default_factory=dict)
+    constants: dict[str, int | float | bool | str] = field(default_factory=dict)
     """Constants of modules that were taken for their values, by such paths."""
 
     def new_value(self) -> int:

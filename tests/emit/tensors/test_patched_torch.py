@@ -1,0 +1,81 @@
+"""Functions of torch that the program replaces, and proof that steps ran as native code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.emit.tensors.building import has_compiler
+from tests.emit.tensors.test_exact_steps import assert_same
+from tests.emit.tensors.training import train
+
+pytestmark = pytest.mark.skipif(not has_compiler(), reason="needs g++")
+
+SOURCE = """
+import torch
+import torch.nn.functional as F
+from torch import sigmoid as gate
+
+
+def activate(x: torch.Tensor) -> torch.Tensor:
+    return F.gelu(torch.relu(x)) + F.softplus(x)
+
+
+def forward(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return gate(activate(x @ w))
+
+
+def step(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor, rate: float) -> float:
+    loss = F.mse_loss(forward(x, w), y)
+    loss.backward()
+    with torch.no_grad():
+        w -= rate * w.grad
+        w.grad = None
+    return loss.item()
+
+
+def run():
+    torch.manual_seed(4)
+    x, y, w = torch.randn(9, 3), torch.randn(9, 2), torch.randn(3, 2, requires_grad=True)
+    found = [step(x, y, w, 0.1) for _ in range(3)]
+    return found, w.detach().clone(), forward(x, w.detach())
+
+
+def engine():
+    \"\"\"Whether autograd's engine runs.\"\"\"
+    with torch.autograd.profiler.profile() as profile:
+        run()
+    return any("evaluate_function" in event.name for event in profile.function_events)
+
+
+def replaced(module, name, other):
+    kept = getattr(module, name)
+    setattr(module, name, other)
+    try:
+        return run(), engine()
+    finally:
+        setattr(module, name, kept)
+
+
+def main():
+    found = [(run(), engine())]
+    found.append(replaced(torch, "relu", torch.tanh))
+    found.append(replaced(torch, "relu", lambda x: x * 2))
+    found.append(replaced(F, "gelu", F.silu))
+    found.append(replaced(F, "mse_loss", F.l1_loss))
+    found.append((run(), engine()))
+    globals()["gate"] = torch.sin
+    found.append((run(), engine()))
+    return found
+"""
+
+
+def test_replaced_functions_are_python_s(tmp_path: Path) -> None:
+    trained = train(tmp_path, {"patched": SOURCE}, "exact")
+    assert {"patched.step", "patched.forward"} <= trained.regions
+    assert_same([one for one, _ in trained.native], [one for one, _ in trained.python])
+    assert [engine for _, engine in trained.python] == [True] * 7
+    native = [engine for _, engine in trained.native]
+    assert native == [False, True, True, True, True, False, True]
+    assert not [text for text in trained.warnings if text.startswith("ppy")]

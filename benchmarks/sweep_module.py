@@ -134,7 +134,7 @@ def _changes_again(file: ConvertedFile, scratch: Path) -> str:
 def _check(task: Task, scratch: Path) -> _Answer:
     """The findings of `ppybuild check`, with every module of the package there."""
     if task.path.is_dir():
-        ignored = shutil.ignore_patterns("test", "tests", "idle_test", "__pycache__")
+        ignored = shutil.ignore_patterns("test", "tests", "__pycache__")
         shutil.copytree(task.path, scratch / task.name, ignore=ignored)
     else:
         shutil.copy(task.path, scratch / f"{task.name}.py")

@@ -143,7 +143,15 @@ def _missing(modules: Modules, name: str) -> bool:
     if top not in modules or provides(modules, name):
         return False
     package, _, last = name.rpartition(".")
-    return not _binary(modules, package, last)
+    if last == "__init__" and package in modules and modules[package].is_package:
+        return False
+    return not _binary(modules, package, last) and not _registered(modules, name)
+
+
+def _registered(modules: Modules, name: str) -> bool:
+    """True where the program itself writes the module's name into `sys.modules`."""
+    spelled = (f'sys.modules["{name}"]', f"sys.modules['{name}']")
+    return any(text in module.text for module in modules.values() for text in spelled)
 
 
 def _binary(modules: Modules, package: str, name: str) -> bool:

@@ -1,0 +1,3 @@
+from registered.__init__ import testing
+
+print(testing)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ppybuild.emit.loops.ir import Function
-from ppybuild.emit.loops.passes import dead, eliminate, jam, reuse, save, strength, version
+from ppybuild.emit.loops.passes import (
+    dead,
+    eliminate,
+    inline,
+    jam,
+    reuse,
+    save,
+    strength,
+    version,
+)
 
 FunctionPass = Callable[[Function], Function]
 
@@ -18,6 +27,7 @@ PIPELINE: tuple[FunctionPass, ...] = (
     jam.run,
     reuse.run,
     dead.run,
+    inline.run,
 )
 """Each looks at one function alone. `save` comes last, and sees the calls between them."""
 

@@ -233,6 +233,10 @@ class _Wrapper(ABC):
         answer = "Py_NewRef(Py_None)"
         for place, output in enumerate(self.step.outputs):
             if output.kind == "gradient":
+                times = {leaf.input: leaf.gradient_writes for leaf in region.leaves}
+                assert output.leaf is not None
+                if times[output.leaf]:
+                    lines.append(f"ppy::written(made[{place}], {times[output.leaf]});")
                 lines.append(f"{self._leaf(output)}.mutable_grad() = std::move(made[{place}]);")
             elif output.kind == "number":
                 answer = f"PyFloat_FromDouble({self.number(place)})"

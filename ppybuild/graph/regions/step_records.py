@@ -36,6 +36,8 @@ class Leaf:
     """How often it is written in place."""
     gradient: int | None
     """The value that its `.grad` ends with, None where that ends as None."""
+    gradient_writes: int
+    """How often that tensor is written in place after it was made."""
     none_on_entry: bool
     """Whether the step holds only where its `.grad` is None at first."""
 

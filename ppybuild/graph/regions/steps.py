@@ -244,6 +244,7 @@ def _leaf(trace: StepTrace, leaf: int, trained: bool) -> Leaf:
         trace.now(leaf),
         trace.writes.get(leaf, 0),
         trace.now(held) if isinstance(held, int) else None,
+        trace.writes.get(held, 0) if isinstance(held, int) else 0,
         trained and leaf in trace.none_on_entry,
     )
 

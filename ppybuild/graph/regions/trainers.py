@@ -26,6 +26,9 @@ from ppybuild.graph.regions.values import (
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.match import NONE, literal
 
+_INHERITED = ("parameters", "zero_grad")
+"""Methods of `torch.nn.Module` that a step stands for itself."""
+
 
 @final
 class TrainerBody(StepBody):
@@ -142,6 +145,8 @@ class TrainerBody(StepBody):
         return self.inline(f"{owner}.{name}", [target, *positional], keywords, node, None)
 
     def _of_module_object(self, owner: Object, name: str, node: ast.Call) -> Symbol:
+        if name in _INHERITED and self._overridden(owner, name):
+            raise Unsupported(f"a `{name}` of the program's own", node)
         if name == "parameters" and not node.args and not node.keywords:
             return Group(self.parameters(owner))
         if name == "zero_grad" and _only_unset(node):
@@ -150,6 +155,10 @@ class TrainerBody(StepBody):
             positional, keywords = self.arguments(node)
             return self._method_of(owner, name, positional, keywords, node)
         raise Unsupported(f"the method `{name}` of a module", node)
+
+    def _overridden(self, owner: Object, name: str) -> bool:
+        assert isinstance(self.names, ProgramNames)
+        return f"{owner.built.owner}.{name}" in self.names.facts.program.functions
 
     def _parameter(self, owner: Object, name: str) -> Given:
         spelled = ".".join((owner.name, name))

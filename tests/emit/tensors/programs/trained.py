@@ -15,6 +15,7 @@ def left(model, optimizer):
     states = [{k: v for k, v in s.items() if v is not None} for s in held["state"].values()]
     return (
         [(p.detach(), p.grad, p.requires_grad, p._version) for p in model.parameters()],
+        [None if p.grad is None else p.grad._version for p in model.parameters()],
         [sorted(s) for s in states],
         [[s[k] for k in sorted(s)] for s in states],
     )

@@ -99,9 +99,12 @@ static _Noreturn void end_uncaught(const ppy_error *error) {
     ppy_flush_quietly();
     if (error->kind == PPY_SystemExit) end_with_exit(error);
     say_traceback(error);
-    if (error->integer) say(PPY_TEXT("an integer needs more than 64 bits: run this program with Python, or package it "
-                                     "in another format\n"));
-    else say_last_line(error);
+    if (error->beyond) {
+        say(ppy_text_of_bytes(error->beyond, (int64_t)strlen(error->beyond)));
+        say(PPY_TEXT(": run this program with Python, or package it in another format\n"));
+    } else {
+        say_last_line(error);
+    }
     if (error->kind != PPY_KeyboardInterrupt) end(1);
     ppy_finish();
     signal(SIGINT, SIG_DFL); /* as the shell expects of what Ctrl-C ended */
@@ -132,7 +135,7 @@ static void forget(ppy_error *error) {
 
 /* Takes over what `error` holds. */
 static _Noreturn void raise_error(ppy_error error) {
-    ppy_handler *handler = error.integer ? NULL : handlers;
+    ppy_handler *handler = error.beyond ? NULL : handlers;
     if (!handler) end_uncaught(&error);
     remember(&error, handler);
     error.line = handler->frame ? handler->frame->line : 0;
@@ -158,7 +161,9 @@ void ppy_raise_ascii(ppy_exception kind, const char *message) {
 
 void ppy_raise_recursion(void) { ppy_raise(PPY_RecursionError, PPY_TEXT("maximum recursion depth exceeded")); }
 
-void ppy_raise_integer(void) { raise_error((ppy_error){.kind = PPY_OverflowError, .integer = true}); }
+void ppy_raise_integer(void) { ppy_raise_beyond("an integer needs more than 64 bits"); }
+
+void ppy_raise_beyond(const char *what) { raise_error((ppy_error){.kind = PPY_OverflowError, .beyond = what}); }
 
 void ppy_exit(int64_t status) { raise_error((ppy_error){.kind = PPY_SystemExit, .status = status}); }
 
@@ -187,6 +192,8 @@ ppy_text ppy_caught_text(void) {
     if (error->kind == PPY_SystemExit && error->status != 1) return ppy_str_int(error->status);
     return error->message.bytes ? ppy_arena_copy(error->message) : (ppy_text){0};
 }
+
+ppy_text ppy_caught_name(void) { return exceptions[caught->error.kind].name; }
 
 ppy_text ppy_caught_repr(void) {
     const ppy_text text = ppy_caught_text();

@@ -1,6 +1,6 @@
 /* Python exceptions: raised in one way, caught by `ppy_try`, else the end of the program.
  *
- * Where no handler is left, `ppy_raise` writes what is buffered for standard output, then
+ * Where no handler is left, `ppy_raise` writes what is buffered for both streams, then
  * what CPython writes where it has no source at hand,
  *
  *     Traceback (most recent call last):
@@ -83,7 +83,7 @@ _Noreturn void ppy_raise_recursion(void);
 static inline void ppy_frame_enter(ppy_frame *frame) {
     frame->caller = ppy_top_frame;
     frame->depth = ppy_top_frame ? ppy_top_frame->depth + 1 : 1;
-    if (__builtin_expect(frame->depth >= PPY_RECURSION_LIMIT, 0)) ppy_raise_recursion();
+    if (__builtin_expect(frame->depth > PPY_RECURSION_LIMIT, 0)) ppy_raise_recursion();
     ppy_top_frame = frame;
 }
 
@@ -100,6 +100,8 @@ _Noreturn void ppy_raise_ascii(ppy_exception kind, const char *message);
 /* An integer that needs more than 64 bits, which no handler of the program may catch: one
  * line after the traceback, status 1. */
 _Noreturn void ppy_raise_integer(void);
+/* The same, of anything else that needs Python: "a power is a complex number". */
+_Noreturn void ppy_raise_beyond(const char *what);
 
 /* sys.exit(status), sys.exit(), sys.exit("text"): a SystemExit that can be caught. */
 _Noreturn void ppy_exit(int64_t status);
@@ -129,7 +131,7 @@ typedef struct {
 
 typedef struct {
     ppy_exception kind;
-    bool integer;      /* `ppy_raise_integer` */
+    const char *beyond; /* `ppy_raise_beyond`: no handler may catch it */
     int64_t status;    /* of a SystemExit */
     ppy_text message;  /* a slot */
     ppy_place *places; /* of the frames that were left, the outermost first */
@@ -150,6 +152,7 @@ void ppy_try_begin(ppy_handler *handler);
 void ppy_try_end(ppy_handler *handler);
 bool ppy_caught_is(ppy_exception kind); /* as isinstance */
 ppy_text ppy_caught_text(void);         /* str(error), in the arena */
+ppy_text ppy_caught_name(void);         /* type(error).__name__ */
 ppy_text ppy_caught_repr(void);         /* repr(error): ValueError('x') */
 void ppy_caught_end(void);
 _Noreturn void ppy_reraise(void);

@@ -75,23 +75,19 @@ static bool fill(void) {
     return !ended;
 }
 
-/* The line that begins at `from`, without its end; false where there is nothing left. A terminal
- * ends lines by \n alone, otherwise \r and \r\n do too. */
-static bool read_line(bool terminal, ppy_text *line) {
-    int64_t at = from;
-    for (;;) {
-        for (; at < checked && data[at] != '\n' && (terminal || data[at] != '\r'); at++);
-        if (at < checked && (data[at] == '\n' || at + 1 < checked)) break;
-        const int64_t begun = at - from; /* also for \r, until it is known what follows */
-        const bool more = fill();
-        at = from + begun;
-        if (!more) break;
+/* The line that begins at `from`, without its \n, the only end that standard input has on Linux;
+ * false where there is nothing left. */
+static bool read_line(ppy_text *line) {
+    int64_t looked = 0;
+    const char *end;
+    while (!(end = checked > from + looked ? memchr(data + from + looked, '\n', (size_t)(checked - from - looked)) : NULL)) {
+        looked = checked - from;
+        if (!fill()) break;
     }
-    if (at == checked && at == from) return false;
-    *line = ppy_arena_copy(ppy_text_of_bytes(data + from, at - from));
-    from = at;
-    if (from < checked) from += data[at] == '\r' && at + 1 < checked && data[at + 1] == '\n' ? 2 : 1;
-    if (terminal) ended = false; /* after Ctrl-D one may go on */
+    const int64_t bytes = end ? end - data - from : checked - from;
+    if (!end && bytes == 0) return false;
+    *line = ppy_arena_copy(ppy_text_of_bytes(data + from, bytes));
+    from += bytes + (end != NULL);
     return true;
 }
 
@@ -107,10 +103,9 @@ ppy_text ppy_input(ppy_text prompt) {
         ppy_flush(PPY_STDOUT);
     }
     ppy_text line;
-    if (read_line(terminal, &line)) return line;
-    if (terminal) {
-        ended = false;
-        ppy_raise(PPY_EOFError, (ppy_text){0});
-    }
+    const bool found = read_line(&line);
+    if (terminal) ended = false; /* after Ctrl-D one may go on */
+    if (found) return line;
+    if (terminal) ppy_raise(PPY_EOFError, (ppy_text){0});
     ppy_raise(PPY_EOFError, PPY_TEXT("EOF when reading a line"));
 }

@@ -173,6 +173,7 @@ void ppy_flush(ppy_stream stream) {
 }
 
 void ppy_print(const ppy_text *parts, int64_t count, ppy_text separator, ppy_text end, ppy_stream stream, bool flushed) {
+    if (!outputs[stream].open) stream = PPY_STDOUT; /* sys.stderr is None, and `file=None` is standard output */
     for (int64_t i = 0; i < count; i++) {
         if (i) ppy_write(stream, separator);
         ppy_write(stream, parts[i]);
@@ -187,12 +188,14 @@ void ppy_print_line(ppy_text text) {
 }
 
 void ppy_flush_quietly(void) {
+    if (outputs[PPY_STDERR].open) flush(&outputs[PPY_STDERR]);
     if (outputs[PPY_STDOUT].open) flush(&outputs[PPY_STDOUT]);
 }
 
 void ppy_write_failure(ppy_text text) { put(&outputs[PPY_STDERR], has_surrogate(text) ? escape_surrogates(text) : text); }
 
 bool ppy_streams_close(void) {
+    ppy_flush_quietly();
     const int out = outputs[PPY_STDOUT].open ? flush(&outputs[PPY_STDOUT]) : 0;
     if (out) {
         const char *said = strerror(out);

@@ -23,6 +23,7 @@ _HELP = """Build an entry, and make of it what can be handed over.
   dir       a folder, and the same as one archive with its digest
   onefile   one executable file; the host has Python and the program's libraries
   full      a folder with Python and the libraries; the host needs neither
+  native    one executable with no Python inside, of a program that lowers as a whole
 
 What is written goes into `dist` beside the manifest, unless --output says otherwise.
 
@@ -32,7 +33,7 @@ What is written goes into `dist` beside the manifest, unless --output says other
   ppybuild package train --library     a C library of what is marked `ppy.export`
 """
 
-FORMATS = ("dir", "onefile", "full")
+FORMATS = ("dir", "onefile", "full", "native")
 
 
 @click.command("package", cls=Command, help=_HELP, short_help="Make an entry's package.")
@@ -72,7 +73,7 @@ def command(
 ) -> None:
     """As `_HELP` says."""
     from ppybuild.cli.progress import Progress
-    from ppybuild.targets.package.package import package, package_library
+    from ppybuild.targets.package.package import package, package_library, package_native
 
     if library and form is not None:
         raise click.UsageError("--library is a format of its own: leave --format out")
@@ -94,6 +95,18 @@ def command(
                 ),
             )
             if library
+            else (
+                package_native(
+                    manifest,
+                    entry,
+                    device,
+                    output,
+                    force=force,
+                    options=options,
+                    report=progress,
+                ),
+            )
+            if form == "native"
             else package(
                 manifest,
                 entry,

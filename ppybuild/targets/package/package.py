@@ -17,6 +17,7 @@ from ppybuild.targets.package.folder import names as folder_names
 from ppybuild.targets.package.folder import write_folder
 from ppybuild.targets.package.full import need_pyinstaller, write_full
 from ppybuild.targets.package.library import write_library
+from ppybuild.targets.package.native import write_native
 from ppybuild.targets.package.onefile import write_onefile
 from ppybuild.targets.package.output import refuse_existing, staged
 from ppybuild.targets.report import Report
@@ -116,6 +117,30 @@ def package(
         ):
             parts = row.write(job, result.bundle, stage, names[0])
     return tuple(Made(folder / name, size(folder / name), parts) for name in names)
+
+
+def package_native(
+    manifest: Manifest,
+    entry: str,
+    device: str,
+    output: str | None,
+    *,
+    force: bool,
+    options: Options,
+    report: Report,
+) -> Made:
+    """Write the executable without Python of an entry; as `package` otherwise."""
+    (entry,) = choose_entries(manifest, (entry,))
+    folder, names = _places((entry,), manifest, output, is_file=True)
+    with machine_faults(folder):
+        refuse_existing(folder, names, force)
+        build_folder.create(manifest.build.dir)
+        with (
+            staged(folder, names, force) as stage,
+            locked(build_folder.marker(manifest.build.dir), report.waiting),
+        ):
+            write_native(manifest, entry, stage / names[0], options=options, report=report)
+    return Made(folder / names[0], size(folder / names[0]))
 
 
 def package_library(

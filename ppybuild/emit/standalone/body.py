@@ -1,0 +1,336 @@
+"""The body of a function, or of a module, while it becomes C."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ppybuild.emit.loops.c_names import c_names
+from ppybuild.emit.standalone.kinds import (
+    BOOL,
+    ERROR,
+    NONE,
+    TEXT,
+    ArrayOf,
+    Kind,
+    ListOf,
+    TupleOf,
+    c_type,
+    is_flat,
+    show,
+)
+from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.values import Value, as_struct, c_string
+from ppybuild.emit.standalone.whole import Variable, Whole
+from ppybuild.graph.program import Module
+from ppybuild.graph.syntax import walk
+
+FRAME = "ppy_here"
+
+
+@dataclass(frozen=True, slots=True)
+class FlagLine:
+    """Sets a local variable's flag; printed where anything asks for the flag."""
+
+    name: str
+    depth: int
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop that is being written, and how its body leaves it."""
+
+    done: str
+    tries: int
+    broken: bool = False
+    """Whether a `break` goes to the label `done`."""
+    bound: list[set[str]] = field(default_factory=list)
+    """The names that are bound at each `break`."""
+
+
+@dataclass(slots=True)
+class Body:
+    """Lines of C, and what is known where the next one goes."""
+
+    whole: Whole
+    module: Module
+    function: str | None
+    """The dotted name of the function; None for module-level code."""
+    locals: Mapping[str, Kind]
+    lower: Callable[[Body, ast.expr], Value]
+    """Lowers an expression: `expressions.lower_expression`."""
+    result: Kind = NONE
+    lines: list[str | FlagLine] = field(default_factory=list)
+    depth: int = 1
+    bound: set[str] | None = field(default_factory=set)
+    """Names that are certainly bound here; None where no run gets."""
+    flagged: set[str] = field(default_factory=set)
+    inner: dict[str, Value] = field(default_factory=dict)
+    """Variables of the comprehensions around, and caught exceptions."""
+    loops: list[Loop] = field(default_factory=list)
+    tries: int = 0
+    """How many bodies of `try` are around."""
+    handlers: int = 0
+    try_names: list[str] = field(default_factory=list)
+    """The C handlers of those bodies."""
+    needs_entry: bool = False
+    """Whether the arena has to be as it was when the function was entered."""
+    has_try: bool = False
+    uses_arena: bool = False
+    roots: int = 0
+    slots: dict[str, int] = field(default_factory=dict)
+    list_slots: dict[str, int] = field(default_factory=dict)
+    count: int = 0
+    said_line: int = 0
+    c_names: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.c_names = c_names(self.locals)
+        for name, kind in self.locals.items():
+            if kind == TEXT:
+                self.slots[name] = len(self.slots)
+            elif isinstance(kind, ListOf | ArrayOf):
+                self.list_slots[name] = self.roots
+                self.roots += 1
+
+    # Lines
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def raw(self, text: str) -> None:
+        self.lines.append(text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """`head {` … `}`"""
+        self.line(f"{head} {{".lstrip())
+        self.depth += 1
+        self.said_line = 0
+        yield
+        self.depth -= 1
+        self.line("}")
+        self.said_line = 0
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"ppy_{self.count}"
+
+    def at(self, node: ast.AST) -> None:
+        """What follows may raise, or may call what does."""
+        line = getattr(node, "lineno", 0)
+        if line != self.said_line:
+            self.line(f"{FRAME}.line = {line};")
+            self.said_line = line
+
+    def fail(self, node: ast.AST, condition: str, why: str) -> None:
+        """Where the condition holds, `why` raises."""
+        line = getattr(node, "lineno", 0)
+        self.line(f"if (PPY_UNLIKELY({condition})) {{ {FRAME}.line = {line}; {why}; }}")
+
+    # Values
+
+    def value(self, node: ast.expr) -> Value:
+        return self.lower(self, node)
+
+    def values(self, *nodes: ast.expr) -> list[Value]:
+        """In order; a value that a later one's side effects could change is kept."""
+        found: list[Value] = []
+        for at, node in enumerate(nodes):
+            value = self.value(node)
+            if any(map(has_effects, nodes[at + 1 :])):
+                value = self.keep(value)
+            found.append(value)
+        return found
+
+    def temporary(self, kind: Kind, c: str) -> Value:
+        """The value of a C expression, computed here."""
+        if isinstance(kind, ListOf | ArrayOf):
+            return self.root(kind, c)
+        name = self.fresh()
+        if kind == TEXT:
+            self.uses_arena = True
+        if isinstance(kind, TupleOf):
+            self.whole.tuples.add(kind)
+        self.line(f"const {c_type(kind)} {name} = {c};")
+        return Value(kind, name, fixed=True)
+
+    def root(self, kind: Kind, c: str) -> Value:
+        """A list that stays while the function runs."""
+        place = f"ppy_lists[{self.roots}]"
+        self.roots += 1
+        self.line(f"{place} = {c};")
+        return Value(kind, place, fixed=True)
+
+    def keep(self, value: Value) -> Value:
+        """The value as it is now."""
+        if value.fixed or value.kind in (NONE, ERROR):
+            return value
+        if value.parts is not None:
+            parts = tuple(self.keep(part) for part in value.parts)
+            return Value(value.kind, "", parts=parts, fixed=True)
+        if value.kind == TEXT:
+            return self.temporary(TEXT, f"ppy_arena_copy({value.c})")
+        return self.temporary(value.kind, value.c)
+
+    def variable(self, kind: Kind) -> str:
+        """A C variable that is assigned in several places below, in this block."""
+        if isinstance(kind, ListOf | ArrayOf):
+            self.roots += 1
+            return f"ppy_lists[{self.roots - 1}]"
+        if isinstance(kind, TupleOf):
+            self.whole.tuples.add(kind)
+        if kind == TEXT:
+            self.uses_arena = True
+        name = self.fresh()
+        start = "{0}" if kind == TEXT or isinstance(kind, TupleOf) else "0"
+        volatile = "volatile " if self.has_try and kind != TEXT else ""
+        self.line(f"{volatile}{c_type(kind)} {name} = {start};")
+        return name
+
+    # Names
+
+    def read(self, node: ast.AST, name: str) -> Value:
+        """The value of a variable."""
+        if name in self.inner:
+            return self.inner[name]
+        if name in self.locals:
+            if self.bound is not None and name not in self.bound:
+                self.flagged.add(name)
+                self.fail(
+                    node, f"!{self.c_names[name]}_bound", f"ppy_why_unbound({c_string(name)})"
+                )
+            return Value(self.locals[name], self.place(name))
+        variable = self.whole.variable(self.module.name, name, node)
+        if not self.is_bound(name, variable):
+            self.whole.flagged.add(variable.key)
+            self.fail(node, f"!{variable.flag}", f"ppy_why_undefined({c_string(name)})")
+        return Value(variable.kind, variable.c)
+
+    def is_bound(self, name: str, variable: Variable) -> bool:
+        """Whether a global variable certainly is bound here."""
+        if variable.early:
+            return True
+        here = self.function is None and variable.key[0] == self.module.name
+        return here and (self.bound is None or name in self.bound)
+
+    def place(self, name: str) -> str:
+        """Where a local variable is."""
+        if name in self.slots:
+            return f"ppy_kept[{self.slots[name]}]"
+        if name in self.list_slots:
+            return f"ppy_lists[{self.list_slots[name]}]"
+        return self.c_names[name]
+
+    def assign(self, node: ast.AST, name: str, value: Value) -> None:
+        """`name = value`"""
+        if name in self.inner:
+            raise Refused(node, f"`{name}` is a caught exception here", "use another name")
+        if name in self.locals:
+            kind, place = self.locals[name], self.place(name)
+        else:
+            variable = self.whole.variable(self.module.name, name, node)
+            kind, place = variable.kind, variable.c
+        if kind != value.kind:
+            raise Refused(
+                node, f"`{name}` is {show(kind)}, and what is assigned is {show(value.kind)}"
+            )
+        self.store(place, value)
+        if name in self.locals:
+            self.lines.append(FlagLine(name, self.depth))
+        else:
+            self.line(f"{self.whole.variable(self.module.name, name, node).flag} = true;")
+        if self.bound is not None:
+            self.bound.add(name)
+
+    def store(self, place: str, value: Value) -> None:
+        """C for an assignment to what `place` names."""
+        if value.kind == NONE:
+            return
+        if value.kind == TEXT:
+            self.line(f"ppy_keep(&{place}, {value.c});")
+            return
+        if isinstance(value.kind, TupleOf):
+            if not is_flat(value.kind):
+                raise Refused(ast.Pass(), "a tuple that holds a str or a list is kept")
+            self.whole.tuples.add(value.kind)
+        self.line(f"{place} = {as_struct(value)};")
+
+    # Statements
+
+    @contextmanager
+    def statement(self) -> Iterator[None]:
+        """Around a statement: temporaries are its own, and so is what it makes in the arena."""
+        start, before = len(self.lines), self.uses_arena
+        self.uses_arena = False
+        self.depth += 1
+        yield
+        self.depth -= 1
+        added = self.lines[start:]
+        del self.lines[start:]
+        if self.uses_arena and self.bound is not None:
+            self.line("{")
+            self.line("    const ppy_mark ppy_mark_here = ppy_arena_mark();")
+            self.lines += added
+            self.line("    ppy_arena_release(ppy_mark_here);")
+            self.line("}")
+        elif len(added) == 1 and isinstance(added[0], str) and "const " not in added[0]:
+            self.lines.append(added[0][4:])
+        elif added:
+            self.line("{")
+            self.lines += added
+            self.line("}")
+        self.said_line = 0
+        self.uses_arena = before or self.uses_arena
+
+    def condition(self, node: ast.expr) -> str:
+        """The truth of an expression, as C that stands in a statement of its own; what it
+        makes in the arena is released."""
+        start, before, outer = len(self.lines), self.uses_arena, self.depth
+        self.uses_arena = False
+        self.depth += 1
+        test = self.truth(self.value(node))
+        self.depth = outer
+        added = self.lines[start:]
+        del self.lines[start:]
+        if not added:
+            self.uses_arena = before
+            return test
+        name = self.fresh()
+        self.line(f"bool {name};")
+        self.line("{")
+        if self.uses_arena:
+            self.line("    const ppy_mark ppy_mark_here = ppy_arena_mark();")
+        self.lines += added
+        self.line(f"    {name} = {test};")
+        if self.uses_arena:
+            self.line("    ppy_arena_release(ppy_mark_here);")
+        self.line("}")
+        self.said_line = 0
+        self.uses_arena = before or self.uses_arena
+        return name
+
+    def truth(self, value: Value) -> str:
+        """`bool(value)`"""
+        match value.kind:
+            case TupleOf(items):
+                return "true" if items else "false"
+            case ListOf() | ArrayOf():
+                return f"({value.c}->length != 0)"
+            case kind if kind == BOOL:
+                return value.c
+            case kind if kind == TEXT:
+                return f"({value.c}.bytes != 0)"
+            case kind if kind == NONE:
+                return "false"
+            case kind if kind == ERROR:
+                return "true"
+            case _:
+                return f"({value.c} != 0)"
+
+
+def has_effects(node: ast.expr) -> bool:
+    """Whether evaluating it may change a variable or a list."""
+    return any(isinstance(each, ast.Call | ast.NamedExpr) for each in walk(node))

@@ -1,0 +1,168 @@
+"""Calls: of the project's functions, of built-in ones, of methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from ppybuild.emit.names import mangle
+from ppybuild.emit.standalone import builtins
+from ppybuild.emit.standalone.body import Body
+from ppybuild.emit.standalone.kinds import FLOAT, INT, NONE, TEXT, TupleOf, show
+from ppybuild.emit.standalone.mathematics import lower_math
+from ppybuild.emit.standalone.methods import lower_method
+from ppybuild.emit.standalone.operators import to_int
+from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.texts import str_of
+from ppybuild.emit.standalone.values import NOTHING, Value, as_struct, constant
+
+
+def lower_call(body: Body, node: ast.Call) -> Value:
+    callee = body.whole.facts.callees.get(node)
+    if callee is None:
+        raise Refused(node, f"the call of `{ast.unparse(node.func)}`, whatever it is")
+    match callee.kind:
+        case "project":
+            return _project(body, node, callee.name)
+        case "method":
+            return lower_method(body, node, callee.name)
+        case "external":
+            return _external(body, node, callee.name)
+        case _:
+            raise Refused(node, f"an object of the class `{callee.name}`")
+
+
+def _external(body: Body, node: ast.Call, name: str) -> Value:
+    module, _, function = name.rpartition(".")
+    if module == "builtins" and function in builtins.FUNCTIONS:
+        return builtins.FUNCTIONS[function](body, node)
+    if module == "math":
+        return lower_math(body, node, function)
+    if name in _OTHERS:
+        return _OTHERS[name](body, node)
+    raise Refused(node, f"`{name.removeprefix('builtins.')}`")
+
+
+# Others
+
+
+def _clock(c: str) -> Callable[[Body, ast.Call], Value]:
+    def apply(body: Body, node: ast.Call) -> Value:
+        return body.temporary(FLOAT, f"{c}()")
+
+    return apply
+
+
+def lower_exit(body: Body, node: ast.Call) -> Value:
+    """`sys.exit(status)`, `SystemExit(status)`"""
+    if node.keywords or len(node.args) > 1:
+        raise Refused(node, "these arguments of `sys.exit`")
+    value = body.value(node.args[0]) if node.args else constant(0)
+    if value.kind == NONE:
+        value = constant(0)
+    body.at(node)
+    number = to_int(value)
+    if number.kind == INT:
+        body.line(f"ppy_exit({number.c});")
+    else:
+        text = str_of(body, node, value)
+        body.at(node)
+        body.line(f"ppy_exit_text({text.c});")
+    return NOTHING
+
+
+_OTHERS: dict[str, Callable[[Body, ast.Call], Value]] = {
+    "array.array": builtins.lower_array,
+    "sys.exit": lower_exit,
+    "time.perf_counter": _clock("ppy_perf_counter"),
+    "time.monotonic": _clock("ppy_perf_counter"),
+    "time.time": _clock("ppy_time"),
+}
+
+
+# Functions of the project
+
+
+def _project(body: Body, node: ast.Call, name: str) -> Value:
+    whole = body.whole
+    function = whole.facts.program.functions[name]
+    if function.node.name in whole.stores(function.module):
+        raise Refused(node, f"`{name}`, which is bound again")
+    form = whole.form(name, node)
+    _must_be_defined(body, node, name)
+    given = _bind(body, node, name)
+    values = body.values(*given.values())
+    words = []
+    for (parameter, kind), value in zip(
+        ((key, form.parameters[key]) for key in given), values, strict=True
+    ):
+        if value.kind != kind:
+            raise Refused(
+                node,
+                f"`{parameter}` of `{function.node.name}` is {show(kind)}, "
+                f"and {show(value.kind)} is passed",
+            )
+        if isinstance(kind, TupleOf):
+            whole.tuples.add(kind)
+        words.append((parameter, as_struct(value)))
+    by_name = dict(words)
+    body.at(node)
+    call = f"{form.c}({', '.join(by_name[each] for each in form.parameters)})"
+    if form.result == NONE:
+        body.line(f"{call};")
+        return NOTHING
+    if form.result == TEXT:
+        body.uses_arena = True
+    return body.temporary(form.result, call)
+
+
+def _must_be_defined(body: Body, node: ast.AST, name: str) -> None:
+    """NameError where the call runs before the `def`."""
+    whole = body.whole
+    function = whole.facts.program.functions[name]
+    module, simple = function.module, function.node.name
+    if simple in whole.early(module):
+        return
+    here = body.function is None and module == body.module.name
+    if here and (body.bound is None or simple in body.bound):
+        return
+    whole.defined_late.add(name)
+    body.fail(node, f"!{form_flag(name)}", f'ppy_why_undefined("{simple}")')
+
+
+def form_flag(name: str) -> str:
+    """The C variable that is set once a function is defined."""
+    return f"ppy_D_{mangle(name)}"
+
+
+def _bind(body: Body, node: ast.Call, name: str) -> dict[str, ast.expr]:
+    """The argument of each parameter, in the order in which Python evaluates them."""
+    signature = body.whole.facts.signatures[name]
+    if any(isinstance(arg, ast.Starred) for arg in node.args) or any(
+        each.arg is None for each in node.keywords
+    ):
+        raise Refused(node, "starred arguments")
+    places = [each for each in signature.parameters if each.kind != "keyword"]
+    if len(node.args) > len(places):
+        raise Refused(node, f"too many arguments of `{name}`")
+    found = {parameter.name: arg for parameter, arg in zip(places, node.args, strict=False)}
+    names = {each.name: each for each in signature.parameters}
+    for each in node.keywords:
+        if each.arg not in names or each.arg in found or each.arg is None:
+            raise Refused(node, f"the argument `{each.arg}` of `{name}`")
+        found[each.arg] = each.value
+    for parameter in signature.parameters:
+        if parameter.name in found:
+            continue
+        if parameter.default is None:
+            raise Refused(node, f"the argument `{parameter.name}` of `{name}` is missing")
+        if not _is_plain(parameter.default):
+            raise Refused(parameter.default, "a default that is no number or str")
+        found[parameter.name] = parameter.default
+    return found
+
+
+def _is_plain(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return _is_plain(node.operand)
+    return isinstance(node, ast.Constant)

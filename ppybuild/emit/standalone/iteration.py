@@ -1,0 +1,208 @@
+"""What a `for` goes through, in statements and comprehensions alike."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ppybuild.emit.standalone.body import Body
+from ppybuild.emit.standalone.items import item
+from ppybuild.emit.standalone.kinds import (
+    INT,
+    TEXT,
+    ArrayOf,
+    ListOf,
+    TupleOf,
+    is_flat,
+    show,
+)
+from ppybuild.emit.standalone.operators import to_int
+from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.values import Value, constant, tuple_of
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An iterable as C: `first` before the loop, a test before each turn, a step after."""
+
+    test: str
+    step: str
+    value: Value
+    before: tuple[str, ...] = ()
+    """Statements at the start of a turn."""
+
+
+def plan_source(body: Body, node: ast.expr) -> Source:
+    """Lower the iterable; its own statements come before the loop."""
+    callee = body.whole.facts.callees.get(node) if isinstance(node, ast.Call) else None
+    if isinstance(node, ast.Call) and callee is not None and callee.kind == "external":
+        match callee.name:
+            case "builtins.range":
+                return _range(body, node)
+            case "builtins.enumerate":
+                return _enumerate(body, node)
+            case "builtins.zip":
+                return _zip(body, node)
+            case "builtins.reversed":
+                return _reversed(body, node)
+    value = body.value(node)
+    if not (isinstance(value.kind, ListOf | ArrayOf) and value.fixed):
+        value = _held(body, node, value)
+    return _through(body, node, value)
+
+
+def _held(body: Body, node: ast.AST, value: Value) -> Value:
+    if isinstance(value.kind, ListOf | ArrayOf):
+        return body.root(value.kind, value.c)
+    return body.keep(value)
+
+
+def _through(body: Body, node: ast.AST, value: Value) -> Source:
+    at = body.fresh()
+    match value.kind:
+        case ListOf() | ArrayOf():
+            body.line(f"int64_t {at} = 0;")
+            return Source(f"{at} < {value.c}->length", f"{at}++", item(value.kind, value.c, at))
+        case TupleOf(items) if items and all(each == items[0] for each in items):
+            if not is_flat(items[0]):
+                raise Refused(node, "going through a tuple that holds a str", "use a list")
+            from ppybuild.emit.standalone.kinds import c_type
+            from ppybuild.emit.standalone.values import as_struct
+
+            name = body.fresh()
+            if isinstance(items[0], TupleOf):
+                body.whole.tuples.add(items[0])
+            parts = ", ".join(as_struct(part) for part in value.items())
+            body.line(f"const {c_type(items[0])} {name}[] = {{{parts}}};")
+            body.line(f"int64_t {at} = 0;")
+            return Source(f"{at} < {len(items)}", f"{at}++", Value(items[0], f"{name}[{at}]"))
+        case kind if kind == TEXT:
+            name = body.fresh()
+            body.line(f"int64_t {at} = 0;")
+            start = (
+                f"const int64_t {name}_at = {at};",
+                f"(void)ppy_next({value.c}, &{at});",
+                f"const ppy_text {name} = {{{value.c}.data + {name}_at, {at} - {name}_at, 1}};",
+            )
+            return Source(
+                f"{at} < {value.c}.bytes", "", Value(TEXT, name, fixed=True), before=start
+            )
+        case kind:
+            raise Refused(node, f"going through {show(kind)}")
+
+
+def _range(body: Body, node: ast.Call) -> Source:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        raise Refused(node, "these arguments of `range`")
+    given = [to_int(value) for value in body.values(*node.args)]
+    if any(value.kind != INT for value in given):
+        raise Refused(node, "a range of what are no ints")
+    if len(given) == 1:
+        given.insert(0, constant(0))
+    if len(given) == 2:
+        given.append(constant(1))
+    start, stop, step = map(body.keep, given)
+    if step.literal is None:
+        body.fail(
+            node,
+            f"{step.c} == 0",
+            'ppy_raise_ascii(PPY_ValueError, "range() arg 3 must not be zero")',
+        )
+    at = body.fresh()
+    if step.literal == 1:
+        body.line(f"int64_t {at} = {start.c};")
+        return Source(f"{at} < {stop.c}", f"{at}++", Value(INT, at))
+    turns = body.fresh()
+    body.line(f"const uint64_t {turns} = ppy_range_length({start.c}, {stop.c}, {step.c});")
+    body.line(f"uint64_t {at} = 0;")
+    value = Value(INT, f"ppy_range_at({start.c}, {step.c}, {at})")
+    return Source(f"{at} < {turns}", f"{at}++", value)
+
+
+def _enumerate(body: Body, node: ast.Call) -> Source:
+    if node.keywords or not 1 <= len(node.args) <= 2:
+        raise Refused(node, "these arguments of `enumerate`")
+    inner = plan_source(body, node.args[0])
+    first = "0"
+    if len(node.args) == 2:
+        value = to_int(body.value(node.args[1]))
+        if value.kind != INT:
+            raise Refused(node, "`enumerate` from what is no int")
+        first = value.c
+    name = body.fresh()
+    body.line(f"int64_t {name} = {first};")
+    step = f"{inner.step}, {name}++" if inner.step else f"{name}++"
+    return Source(inner.test, step, tuple_of((Value(INT, name), inner.value)), inner.before)
+
+
+def _zip(body: Body, node: ast.Call) -> Source:
+    if node.keywords or not node.args:
+        raise Refused(node, "these arguments of `zip`")
+    inner = [plan_source(body, arg) for arg in node.args]
+    return Source(
+        " && ".join(each.test for each in inner),
+        ", ".join(each.step for each in inner if each.step),
+        tuple_of(tuple(each.value for each in inner)),
+        tuple(line for each in inner for line in each.before),
+    )
+
+
+def _reversed(body: Body, node: ast.Call) -> Source:
+    if node.keywords or len(node.args) != 1:
+        raise Refused(node, "these arguments of `reversed`")
+    inner = node.args[0]
+    callee = body.whole.facts.callees.get(inner) if isinstance(inner, ast.Call) else None
+    at = body.fresh()
+    if isinstance(inner, ast.Call) and callee is not None and callee.name == "builtins.range":
+        given = [to_int(value) for value in body.values(*inner.args)]
+        if any(value.kind != INT for value in given) or not 1 <= len(given) <= 3:
+            raise Refused(node, "a range of what are no ints")
+        if len(given) == 1:
+            given.insert(0, constant(0))
+        step = given[2].c if len(given) == 3 else "1"
+        if len(given) == 3 and not given[2].literal:
+            raise Refused(node, "`reversed` of a range whose step is no constant")
+        start, stop = body.keep(given[0]), body.keep(given[1])
+        body.line(f"uint64_t {at} = ppy_range_length({start.c}, {stop.c}, {step});")
+        value = Value(INT, f"ppy_range_at({start.c}, {step}, {at})")
+        return Source(f"{at}-- > 0", "", value)
+    value = _held(body, node, body.value(inner))
+    if not isinstance(value.kind, ListOf):
+        raise Refused(node, f"`reversed` of {show(value.kind)}")
+    body.line(f"int64_t {at} = {value.c}->length - 1;")
+    # CPython's iterator ends for good where the list has become too short.
+    return Source(
+        f"{at} >= 0 && {at} < {value.c}->length", f"{at}--", item(value.kind, value.c, at)
+    )
+
+
+@contextmanager
+def looping(body: Body, node: ast.AST, source: Source) -> Iterator[Value]:
+    """A C loop over a source; gives the item of a turn."""
+    with body.block(f"for (; {source.test}; {source.step})"):
+        for line in source.before:
+            body.line(line)
+        look_at_signals(body, node)
+        yield source.value
+
+
+def look_at_signals(body: Body, node: ast.AST) -> None:
+    """Ctrl-C is seen once a turn."""
+    body.fail(node, "ppy_interrupted", "ppy_raise_interrupt()")
+
+
+def bind_target(body: Body, target: ast.expr, value: Value) -> None:
+    """`target = value` for a comprehension: the variables are its own."""
+    match target:
+        case ast.Name(id=name):
+            body.inner[name] = body.keep(value)
+        case ast.Tuple(elts=parts) if isinstance(value.kind, TupleOf):
+            items = value.items()
+            if len(items) != len(parts):
+                raise Refused(target, "a tuple of another length")
+            for part, each in zip(parts, items, strict=True):
+                bind_target(body, part, each)
+        case _:
+            raise Refused(target, "this target of a comprehension")

@@ -1,0 +1,147 @@
+"""Lists that are made: displays, comprehensions, and generators that are used at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from ppybuild.emit.standalone.body import Body
+from ppybuild.emit.standalone.items import put
+from ppybuild.emit.standalone.iteration import bind_target, looping, plan_source
+from ppybuild.emit.standalone.kinds import (
+    ArrayOf,
+    Kind,
+    ListOf,
+    TupleOf,
+    c_type,
+    holds,
+    is_flat,
+    kind_of,
+    may_be_item,
+    show,
+)
+from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.values import Value
+from ppybuild.graph.lattice import show as show_type
+
+
+def new_list(body: Body, node: ast.AST, kind: ListOf | ArrayOf, length: str = "0") -> Value:
+    """A list of so many items that are zero bytes."""
+    body.at(node)
+    if isinstance(kind.item, TupleOf):
+        if not is_flat(kind.item):
+            raise Refused(node, "a list of tuples that hold a str or a list")
+        body.whole.tuples.add(kind.item)
+        c = c_type(kind.item)
+        return body.root(kind, f"ppy_list_of_tuples((int32_t)sizeof({c}), {length})")
+    return body.root(kind, f"ppy_list_new({holds(kind)}, {length})")
+
+
+def lower_list(body: Body, node: ast.List) -> Value:
+    """`[a, b, c]`"""
+    if any(isinstance(each, ast.Starred) for each in node.elts):
+        raise Refused(node, "a starred item")
+    values = [body.keep(value) for value in body.values(*node.elts)]
+    kind = _declared(body, node, values)
+    made = new_list(body, node, kind, str(len(values)))
+    for at, value in enumerate(values):
+        put(body, node, kind, made.c, str(at), value)
+    return made
+
+
+def _declared(body: Body, node: ast.expr, values: Sequence[Value]) -> ListOf:
+    if values:
+        kind = values[0].kind
+        if not may_be_item(kind):
+            raise Refused(node, f"a list of {show(kind)}")
+        return ListOf(kind)
+    type_ = body.whole.facts.types.get(node)
+    found = kind_of(type_)
+    if not isinstance(found, ListOf):
+        said = show_type(type_) if type_ is not None else "unknown"
+        raise Refused(node, f"a list whose items are not known ({said})", "annotate it")
+    return found
+
+
+def append(body: Body, node: ast.AST, where: Value, value: Value) -> None:
+    """`where.append(value)`"""
+    kind = where.kind
+    assert isinstance(kind, ListOf | ArrayOf)
+    body.at(node)
+    if isinstance(kind, ArrayOf):
+        from ppybuild.emit.standalone.items import fitting
+
+        value = fitting(body, node, kind, value)
+    elif value.kind != kind.item:
+        raise Refused(node, f"{show(value.kind)} as an item of {show(kind)}")
+    body.line(f"ppy_list_append({where.c});")
+    put(body, node, kind, where.c, f"{where.c}->length - 1", value)
+
+
+def generate(
+    body: Body,
+    node: ast.ListComp | ast.GeneratorExp,
+    use: Callable[[Value], None],
+    generators: Sequence[ast.comprehension] | None = None,
+) -> None:
+    """Write the loops of a comprehension around what `use` does with each element."""
+    generators = node.generators if generators is None else generators
+    if not generators:
+        use(body.value(node.elt))
+        return
+    first, *rest = generators
+    if first.is_async:
+        raise Refused(node, "an async comprehension")
+    source = plan_source(body, first.iter)
+    with looping(body, node, source) as value, body.statement():
+        shadowed = dict(body.inner)
+        bind_target(body, first.target, value)
+        _tested(body, node, use, first.ifs, rest)
+        body.inner = shadowed
+
+
+def _tested(
+    body: Body,
+    node: ast.ListComp | ast.GeneratorExp,
+    use: Callable[[Value], None],
+    tests: Sequence[ast.expr],
+    rest: Sequence[ast.comprehension],
+) -> None:
+    if not tests:
+        generate(body, node, use, rest)
+        return
+    with body.block(f"if ({body.condition(tests[0])})"), body.statement():
+        _tested(body, node, use, tests[1:], rest)
+
+
+def lower_comprehension(body: Body, node: ast.ListComp) -> Value:
+    """`[element for …]`"""
+    kind = kind_of(body.whole.facts.types.get(node))
+    if not isinstance(kind, ListOf):
+        raise Refused(node, "a list whose items are not of one type")
+    made = new_list(body, node, kind)
+    generate(body, node, lambda value: append(body, node, made, value))
+    return made
+
+
+def gathered(body: Body, node: ast.expr) -> Value:
+    """What a generator gives, or another iterable, as a list."""
+    if isinstance(node, ast.GeneratorExp):
+        from ppybuild.graph import types
+
+        found = body.whole.facts.types.get(node)
+        item: Kind | None = None
+        match found:
+            case types.Collection(_, inner):
+                item = kind_of(inner)
+        if item is None:
+            item = kind_of(body.whole.facts.types.get(node.elt))
+        if item is None:
+            raise Refused(node, "a generator whose items are not of one type")
+        made = new_list(body, node, ListOf(item))
+        generate(body, node, lambda value: append(body, node, made, value))
+        return made
+    value = body.value(node)
+    if not isinstance(value.kind, ListOf | ArrayOf):
+        raise Refused(node, f"going through {show(value.kind)} here", "make it a list")
+    return value if value.fixed else body.root(value.kind, value.c)

@@ -1,0 +1,209 @@
+"""Methods of str, list and array, and the streams of `sys`, as rows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from ppybuild.emit.standalone import builtins
+from ppybuild.emit.standalone.body import Body, has_effects
+from ppybuild.emit.standalone.items import fitting, item, put
+from ppybuild.emit.standalone.kinds import (
+    BOOL,
+    INT,
+    TEXT,
+    ArrayOf,
+    Kind,
+    ListOf,
+    show,
+)
+from ppybuild.emit.standalone.lists import append, gathered
+from ppybuild.emit.standalone.operators import index_of, to_int
+from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.texts import lower_format_method
+from ppybuild.emit.standalone.values import NOTHING, Value
+
+
+def lower_method(body: Body, node: ast.Call, name: str) -> Value:
+    """`value.method(…)` of a built-in type."""
+    assert isinstance(node.func, ast.Attribute)
+    method = node.func.attr
+    said = ast.unparse(node.func.value)
+    if said in ("sys.stdout", "sys.stderr"):
+        return _stream(body, node, said, method)
+    template = node.func.value
+    if (
+        method == "format"
+        and isinstance(template, ast.Constant)
+        and isinstance(template.value, str)
+    ):
+        return lower_format_method(body, node, template.value)
+    value = body.value(node.func.value)
+    if any(map(has_effects, node.args)):
+        value = body.keep(value)
+    if value.kind == TEXT:
+        return _text(body, node, value, method)
+    if isinstance(value.kind, ListOf | ArrayOf):
+        rule = _LISTS.get(method)
+        if rule is not None:
+            return rule(body, node, value)
+    raise Refused(node, f"`{name}`")
+
+
+def _stream(body: Body, node: ast.Call, said: str, method: str) -> Value:
+    stream = "PPY_STDERR" if said.endswith("stderr") else "PPY_STDOUT"
+    if method == "flush" and not node.args:
+        body.at(node)
+        body.line(f"ppy_flush({stream});")
+        return NOTHING
+    if method == "write" and len(node.args) == 1:
+        value = body.value(node.args[0])
+        if value.kind == TEXT:
+            body.at(node)
+            body.line(f"ppy_write({stream}, {value.c});")
+            return Value(INT, f"{value.c}.length", fixed=value.fixed)
+    raise Refused(node, f"`{said}.{method}`")
+
+
+# str: the C function, the kinds of its arguments, and of its result.
+_TEXTS: dict[tuple[str, int], tuple[str, tuple[Kind, ...], Kind]] = {
+    ("strip", 0): ("ppy_strip", (), TEXT),
+    ("lstrip", 0): ("ppy_strip_left", (), TEXT),
+    ("rstrip", 0): ("ppy_strip_right", (), TEXT),
+    ("replace", 2): ("ppy_replace", (TEXT, TEXT), TEXT),
+    ("startswith", 1): ("ppy_starts_with", (TEXT,), BOOL),
+    ("endswith", 1): ("ppy_ends_with", (TEXT,), BOOL),
+    ("find", 1): ("ppy_find", (TEXT,), INT),
+    ("count", 1): ("ppy_count", (TEXT,), INT),
+    ("split", 0): ("ppy_text_split", (), ListOf(TEXT)),
+    ("split", 1): ("ppy_text_split_at", (TEXT,), ListOf(TEXT)),
+}
+
+
+def _text(body: Body, node: ast.Call, value: Value, method: str) -> Value:
+    if method == "join" and len(node.args) == 1 and not node.keywords:
+        texts = gathered(body, node.args[0])
+        if texts.kind != ListOf(TEXT):
+            raise Refused(node, f"`join` of {show(texts.kind)}")
+        body.at(node)
+        return body.temporary(TEXT, f"ppy_list_join({value.c}, {texts.c})")
+    row = _TEXTS.get((method, len(node.args)))
+    if row is None or node.keywords:
+        raise Refused(node, f"`str.{method}`")
+    c, kinds, result = row
+    args = body.values(*node.args)
+    if tuple(arg.kind for arg in args) != kinds:
+        raise Refused(node, f"these arguments of `str.{method}`")
+    body.at(node)
+    return body.temporary(result, f"{c}({', '.join(each.c for each in (value, *args))})")
+
+
+# list and array
+
+
+def _arguments(body: Body, node: ast.Call, least: int, most: int) -> Sequence[Value]:
+    if node.keywords or not least <= len(node.args) <= most:
+        raise Refused(node, f"these arguments of `{ast.unparse(node.func)}`")
+    return body.values(*node.args)
+
+
+def _item_kind(value: Value) -> ListOf | ArrayOf:
+    assert isinstance(value.kind, ListOf | ArrayOf)
+    return value.kind
+
+
+def _append(body: Body, node: ast.Call, where: Value) -> Value:
+    (value,) = _arguments(body, node, 1, 1)
+    append(body, node, where, value)
+    return NOTHING
+
+
+def _extend(body: Body, node: ast.Call, where: Value) -> Value:
+    if len(node.args) != 1 or node.keywords:
+        raise Refused(node, "these arguments of `extend`")
+    more = gathered(body, node.args[0])
+    if more.kind != where.kind:
+        raise Refused(node, f"{show(where.kind)} extended by {show(more.kind)}")
+    body.at(node)
+    body.line(f"ppy_list_extend({where.c}, {more.c});")
+    return NOTHING
+
+
+def _pop(body: Body, node: ast.Call, where: Value) -> Value:
+    kind = _item_kind(where)
+    args = _arguments(body, node, 0, 1)
+    what = "list" if isinstance(kind, ListOf) else "array"
+    index = to_int(args[0]).c if args else "-1"
+    at = body.fresh()
+    body.line(f"int64_t {at};")
+    body.fail(
+        node,
+        f"!ppy_checked_index({index}, {where.c}->length, &{at})",
+        f'ppy_why_pop("{what}", {where.c}->length)',
+    )
+    found = body.keep(item(kind, where.c, at))
+    body.line(f"ppy_list_remove({where.c}, {at});")
+    return found
+
+
+def _insert(body: Body, node: ast.Call, where: Value) -> Value:
+    kind = _item_kind(where)
+    index, value = _arguments(body, node, 2, 2)
+    value = fitting(body, node, kind, value) if isinstance(kind, ArrayOf) else value
+    if value.kind != kind.item:
+        raise Refused(node, f"{show(value.kind)} as an item of {show(kind)}")
+    value = body.keep(value)
+    at = body.fresh()
+    body.at(node)
+    body.line(f"const int64_t {at} = ppy_list_insert({where.c}, {to_int(index).c});")
+    put(body, node, kind, where.c, at, value)
+    return NOTHING
+
+
+def _remove(body: Body, node: ast.Call, where: Value) -> Value:
+    (value,) = _arguments(body, node, 1, 1)
+    at = index_of(body, node, value, where)
+    what = "list.remove(x): x not in list"
+    if isinstance(where.kind, ArrayOf):
+        what = "array.remove(x): x not in array"
+    body.fail(node, f"{at.c} < 0", f'ppy_raise_ascii(PPY_ValueError, "{what}")')
+    body.line(f"ppy_list_remove({where.c}, {at.c});")
+    return NOTHING
+
+
+def _plain(c: str) -> Callable[[Body, ast.Call, Value], Value]:
+    def apply(body: Body, node: ast.Call, where: Value) -> Value:
+        _arguments(body, node, 0, 0)
+        body.line(f"{c}({where.c});")
+        return NOTHING
+
+    return apply
+
+
+def _copy(body: Body, node: ast.Call, where: Value) -> Value:
+    _arguments(body, node, 0, 0)
+    body.at(node)
+    return body.root(
+        where.kind, f"ppy_list_slice({where.c}, PPY_ABSENT, PPY_ABSENT, PPY_ABSENT)"
+    )
+
+
+def _sort(body: Body, node: ast.Call, where: Value) -> Value:
+    named = {each.arg: each.value for each in node.keywords}
+    if node.args or set(named) - {"reverse"} or not isinstance(where.kind, ListOf):
+        raise Refused(node, "these arguments of `sort`")
+    builtins.sort(body, node, where, named.get("reverse"))
+    return NOTHING
+
+
+_LISTS: dict[str, Callable[[Body, ast.Call, Value], Value]] = {
+    "append": _append,
+    "extend": _extend,
+    "pop": _pop,
+    "insert": _insert,
+    "remove": _remove,
+    "clear": _plain("ppy_list_clear"),
+    "reverse": _plain("ppy_list_reverse"),
+    "copy": _copy,
+    "sort": _sort,
+}

@@ -1,0 +1,108 @@
+"""Programs under CPython and without it: the same output, last line of errors, and status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.emit.standalone.building import Builder, refusals, run_native, run_python
+
+PROGRAMS = Path(__file__).parent / "cases"
+PLAIN = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "errors")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_does_as_cpython(name: str, builder: Builder, tmp_path: Path) -> None:
+    text = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    program = builder.build(tmp_path, {"main.py": text})
+    assert run_native(program, ["a", "ö"], "7\nline\n") == run_python(
+        tmp_path, ["a", "ö"], "7\nline\n"
+    )
+
+
+def test_errors(builder: Builder, tmp_path: Path) -> None:
+    text = (PROGRAMS / "errors.py").read_text(encoding="utf-8")
+    program = builder.build(tmp_path, {"main.py": text})
+    for which in range(37):
+        given = f"{which}\n"
+        assert run_native(program, given=given) == run_python(tmp_path, given=given), which
+
+
+MODULES = {
+    "main.py": """\
+import app
+from app import tools
+from app.tools import LIMIT, bump
+
+print("main", LIMIT, app.NAME)
+for _ in range(3):
+    bump()
+print(tools.count, tools.history)
+if __name__ == "__main__":
+    print("run", __name__, tools.own_name())
+""",
+    "app/__init__.py": 'NAME = "the app"\nprint("package")\n',
+    "app/tools.py": """\
+print("tools")
+LIMIT = 10
+count = 0
+history = []
+
+
+def bump(by: int = 2) -> None:
+    global count
+    count += by
+    history.append(count)
+
+
+def own_name() -> str:
+    return __name__
+""",
+}
+
+
+def test_modules(builder: Builder, tmp_path: Path) -> None:
+    program = builder.build(tmp_path, MODULES)
+    assert run_native(program) == run_python(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x + 1",
+        "x * 3",
+        "-(-x - 1)",
+        "abs(-x - 1)",
+        "2 ** (x // 2**57)",
+        "x << 1",
+        "-(x + 0) - 2",
+    ],
+)
+def test_integers_stop_beyond_64_bits(
+    expression: str, builder: Builder, tmp_path: Path
+) -> None:
+    text = (
+        f"x = int(input())\ntry:\n    print({expression})\nexcept ArithmeticError:\n    pass\n"
+    )
+    program = builder.build(tmp_path, {"main.py": text})
+    done = run_native(program, given=f"{2**63 - 1}\n")
+    assert (done.output, done.status) == ("", 1)
+    assert done.last.startswith("an integer needs more than 64 bits")
+
+
+def test_what_needs_python_is_listed(tmp_path: Path) -> None:
+    text = """\
+import json
+class A:
+    pass
+d = {}
+xs = [1, 2.5]
+def f():
+    yield 1
+for i in f():
+    print(i)
+print(sum([1.0]))
+"""
+    found = refusals(tmp_path, {"main.py": text})
+    assert [line for line, _ in found] == [1, 2, 4, 5, 8, 10]

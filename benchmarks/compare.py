@@ -120,6 +120,16 @@ def pick(
     return Comparison(figure, unit, {name: columns[name].figures[figure] for name in names})
 
 
+def compare_rows() -> tuple[list[Comparison], list[Goal]]:
+    """Other loops of the kind of the seed's, to see that they gain what it gains."""
+    project = copied(PROGRAMS / "rows")
+    columns = run_columns(
+        {"CPython": [PYTHON, project / "rows.ppy"], "ppybuild": launcher(project, "rows")}
+    )
+    names = ("centre", "layer norm", "products")
+    return [pick(columns, name, "ms", ["CPython", "ppybuild"], 2) for name in names], []
+
+
 def compare_calls() -> tuple[list[Comparison], list[Goal]]:
     project = copied(PROGRAMS / "calls")
     column = run_columns({"calls": launcher(project, "calls")})["calls"]
@@ -285,6 +295,7 @@ def main() -> None:
         compare_programs(options.seed, project),
         compare_training(options.seed, project),
         compare_steps(),
+        compare_rows(),
         compare_calls(),
         compare_starts(),
         compare_builds(options.seed),

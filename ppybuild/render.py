@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -41,13 +41,23 @@ def wants_colour(stream: IO[str]) -> bool:
     )
 
 
-def render(found: Iterable[Diagnostic], style: Format, *, base: Path, colour: bool) -> str:
-    """All of them in one style; paths below `base` are shown relative to it."""
+def render(
+    found: Iterable[Diagnostic],
+    style: Format,
+    *,
+    base: Path,
+    colour: bool,
+    texts: Mapping[str, str] | None = None,
+) -> str:
+    """All of them in one style; paths below `base` are shown relative to it.
+
+    `texts`, by the files they are meant for, are part of what a machine reads.
+    """
     found = list(found)
     if style == "json":
-        return to_json(found, base)
+        return to_json(found, base, texts)
     if style == "sarif":
-        return to_sarif(found, base)
+        return to_sarif(found, base, texts)
     sources = _Sources()
     return "\n".join(_text(one, base, colour, sources) for one in found)
 
@@ -138,9 +148,16 @@ def _width(text: str) -> int:
     )
 
 
-def to_json(found: Sequence[Diagnostic], base: Path) -> str:
-    """`{"version": 1, "diagnostics": [...]}`; positions as in `Location`, or null."""
-    return _dump({"version": 1, "diagnostics": [_json(one, base) for one in found]})
+def to_json(
+    found: Sequence[Diagnostic], base: Path, texts: Mapping[str, str] | None = None
+) -> str:
+    """`{"version": 1, "diagnostics": [...]}`; positions as in `Location`, or null. With
+    `texts`, `"texts": {path: text}` too."""
+    document: dict[str, Any] = {
+        "version": 1,
+        "diagnostics": [_json(one, base) for one in found],
+    }
+    return _dump(document | {"texts": dict(texts)} if texts else document)
 
 
 def _json(found: Diagnostic, base: Path) -> dict[str, Any]:
@@ -162,8 +179,11 @@ def _json(found: Diagnostic, base: Path) -> dict[str, Any]:
     }
 
 
-def to_sarif(found: Sequence[Diagnostic], base: Path) -> str:
-    """The Static Analysis Results Interchange Format, version 2.1.0 (OASIS)."""
+def to_sarif(
+    found: Sequence[Diagnostic], base: Path, texts: Mapping[str, str] | None = None
+) -> str:
+    """The Static Analysis Results Interchange Format, version 2.1.0 (OASIS); `texts` are
+    among the properties of the run."""
     codes = sorted({one.code for one in found})
     rules = [
         {
@@ -177,11 +197,13 @@ def to_sarif(found: Sequence[Diagnostic], base: Path) -> str:
         for code in codes
     ]
     driver = {"name": "ppybuild", "version": __version__, "rules": rules}
-    run = {
+    run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_sarif_result(one, codes.index(one.code), base) for one in found],
     }
+    if texts:
+        run["properties"] = {"texts": dict(texts)}
     return _dump(
         {
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

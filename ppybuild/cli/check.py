@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from ppybuild.cli.common import (
     Command,
     counted,
     format_option,
+    keep,
     load_manifest,
     manifest_option,
     show,
@@ -52,13 +52,11 @@ def command(
     from ppybuild.graph.library import Library
     from ppybuild.graph.load import load
 
-    # What is read stays until the end, and looking for garbage among it costs seconds.
-    gc.disable()
-    ctx.call_on_close(gc.enable)
     manifest = load_manifest(manifest_path)
     program = load(manifest)
     library = Library()
     facts = analyse(program, library, PIPELINE if remarks else TYPES_ALONE)
+    keep(ctx, facts)
     found = {*program.diagnostics, *facts.diagnostics, *check(facts, library)}
     if remarks:
         found |= _remarks(manifest, facts)

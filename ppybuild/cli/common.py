@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 class Command(click.Command):
     """A command whose `Failure` is shown as diagnostics, in the format that was asked for."""
 
@@ -31,15 +35,35 @@ class Command(click.Command):
             ctx.exit(failure.status)
 
 
-def show(found: Sequence[Diagnostic], style: Format, base: Path) -> None:
-    """Text goes to standard error; what a machine reads, to standard output."""
+def show(
+    found: Sequence[Diagnostic],
+    style: Format,
+    base: Path,
+    texts: Mapping[str, str] = NOTHING,
+) -> None:
+    """Findings, and texts by the name of the file that they are meant for.
+
+    For people, findings go to standard error and texts to standard output; what a machine
+    reads is one document on standard output.
+    """
     from ppybuild.render import render, wants_colour
 
     stream = sys.stderr if style == "text" else sys.stdout
-    text = render(found, style, base=base, colour=wants_colour(stream))
+    _write(stream, render(found, style, base=base, colour=wants_colour(stream), texts=texts))
+    if style == "text":
+        _write(sys.stdout, "".join(texts.values()))
+
+
+def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
+
+
+def keep(ctx: click.Context, found: object) -> None:
+    """Hold what a command has found until the process ends, which then frees nothing."""
+    if isinstance(ctx.obj, list):
+        ctx.obj.append(found)
 
 
 def manifest_option(function: Decorated) -> Decorated:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import sys
 import tokenize
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -81,13 +80,16 @@ def command(
     if promote is None:
         promote = manifest.convert.promote_buffers
     conversion = _convert(manifest, paths, promote=promote, partial=partial)
-    show(conversion.diagnostics, style, Path.cwd())
-    if any(CODES[found.code].severity == "error" for found in conversion.diagnostics):
+    failed = any(CODES[found.code].severity == "error" for found in conversion.diagnostics)
+    printed = {}
+    if (dry_run or diff) and not failed:
+        printed = {
+            shown(file.target): _diff(file) if diff else file.text for file in conversion.files
+        }
+    show(conversion.diagnostics, style, Path.cwd(), printed)
+    if failed:
         ctx.exit(1)
     changed = [file for file in conversion.files if _current(file.target) != file.data]
-    if dry_run or diff:
-        for file in conversion.files:
-            sys.stdout.write(_diff(file) if diff else file.text)
     if check:
         for file in changed:
             click.echo(f"{shown(file.source)}: would change {shown(file.target)}", err=True)

@@ -10,6 +10,7 @@ from ppybuild.diagnostics import Diagnostic, nearest
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Module
 from ppybuild.graph.scopes import Scope, blocks_of, scope_of, statements_of
+from ppybuild.graph.syntax import walk
 
 Modules = Mapping[str, Module]
 IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
@@ -82,12 +83,20 @@ def imports_of(
                 yield from imports_of(statement.orelse, guarded=guarded)
                 yield from imports_of(statement.finalbody, guarded=guarded)
             case ast.If():
-                for_types = "TYPE_CHECKING" in ast.unparse(statement.test)
+                for_types = any(map(_is_type_checking, walk(statement.test)))
                 yield from imports_of(statement.body, guarded=guarded or for_types)
                 yield from imports_of(statement.orelse, guarded=guarded)
             case _:
                 for block in blocks_of(statement):
                     yield from imports_of(block, guarded=guarded)
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
+            return True
+        case _:
+            return False
 
 
 def _catches_import(handler: ast.ExceptHandler) -> bool:

@@ -35,6 +35,17 @@ def scope_of(body: Sequence[ast.stmt], *, expressions: bool) -> Scope:
     return scope
 
 
+def assigned_in(body: Sequence[ast.stmt]) -> frozenset[str]:
+    """The names that a body binds by anything but a `def`."""
+    scope = Scope()
+    for statement in statements_of(body):
+        if isinstance(statement, FunctionNode):
+            continue
+        if not isinstance(statement, ast.AnnAssign) or statement.value is not None:
+            _bind(statement, scope)
+    return frozenset(scope.bound)
+
+
 def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Every statement of a body in order, without those of nested functions and classes."""
     for statement in body:

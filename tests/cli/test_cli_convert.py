@@ -84,6 +84,18 @@ def test_printing_writes_nothing(project: Path, option: str) -> None:
     assert names(project) == before
 
 
+@pytest.mark.parametrize("option", ["--dry-run", "--diff"])
+@pytest.mark.parametrize("style", ["json", "sarif"])
+def test_a_machine_reads_one_document(project: Path, style: str, option: str) -> None:
+    done = ppybuild(project, "convert", "main.py", option, "--format", style)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    if style == "sarif":
+        found = found["runs"][0]["properties"]
+    assert list(found["texts"]) == ["main.ppy"]
+    assert TYPED in found["texts"]["main.ppy"]
+
+
 def test_check_tells_whether_a_file_would_change(project: Path) -> None:
     before = names(project)
     done = ppybuild(project, "convert", "--check")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.attributes import check_attribute
 from ppybuild.graph.check.calls import check_call
+from ppybuild.graph.check.conditions import chooses, find_flags, is_conditional
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.libraries import check_import, check_import_from
 from ppybuild.graph.check.names import check_names
@@ -24,7 +25,7 @@ from ppybuild.graph.check.values import (
 )
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Facts, Function
-from ppybuild.graph.syntax import children, walk
+from ppybuild.graph.syntax import children
 
 Check = Callable[[Context, Place, ast.AST], Iterator[Diagnostic]]
 
@@ -45,30 +46,11 @@ FAMILIES: Mapping[type[ast.AST], tuple[Check, ...]] = {
 WHOLE_MODULE = (check_names, check_purity)
 """What looks at a module as a whole."""
 
-CONDITION_WORDS = frozenset(
-    {
-        "version_info",
-        "hexversion",
-        "version",
-        "__version__",
-        "platform",
-        "implementation",
-        "TYPE_CHECKING",
-        "hasattr",
-        "getattr",
-        "find_spec",
-        "__debug__",
-        "environ",
-    }
-)
-
-
-PLATFORMS = frozenset({"nt", "posix", "win32", "darwin", "java", "cygwin", "linux", "Windows"})
-
 
 def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...]:
     """Everything that is certain to be wrong, in order of place."""
     context = Context(facts, library or Library())
+    flags = find_flags(facts.program.modules)
     found: list[Diagnostic] = []
     for module in facts.program.modules.values():
         for whole in WHOLE_MODULE:
@@ -77,9 +59,9 @@ def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...
         by_node: dict[ast.AST, Function] = {
             function.node: function for function in context.functions_of(module)
         }
-        walker = _Walker(context, by_node)
-        for statement in module.tree.body:
-            walker.visit(place, statement)
+        walker = _Walker(context, by_node, flags)
+        for statement, inner in walker.body(place, module.tree.body):
+            walker.visit(inner, statement)
         found.extend(walker.found)
     return tuple(sorted(set(found), key=_order))
 
@@ -114,27 +96,38 @@ _SCOPED = frozenset(
 """Nodes some of whose children stand in another place than they do, or are not looked at."""
 
 
+_LEAVES = frozenset({ast.Name, ast.Constant})
+"""Nodes that no family looks at, and that hold no others."""
+
+
 class _Walker:
     """One module's walk."""
 
-    def __init__(self, context: Context, functions: Mapping[ast.AST, Function]) -> None:
+    def __init__(
+        self,
+        context: Context,
+        functions: Mapping[ast.AST, Function],
+        flags: frozenset[str],
+    ) -> None:
         self.context = context
         self.functions = functions
+        self.flags = flags
         self.found: list[Diagnostic] = []
 
     def visit(self, place: Place, node: ast.AST) -> bool:
         """True where the node, or an expression in it, has a finding."""
         kind = type(node)
-        if kind is ast.Name or kind is ast.Constant:
-            return node in self.context.broken
-        broken = False
+        known = self.context.broken
+        broken = node in known
         if kind in _SCOPED:
             for child, inner in self._children(place, node):
                 broken = self.visit(inner, child) or broken
         else:
             for child in children(node):
-                broken = self.visit(place, child) or broken
-        broken = broken or node in self.context.broken
+                if type(child) in _LEAVES:
+                    broken = broken or child in known
+                elif self.visit(place, child):
+                    broken = True
         if not broken:
             for family in FAMILIES.get(kind, ()):
                 reported = list(family(self.context, place, node))
@@ -165,11 +158,13 @@ class _Walker:
                 inner = replace(place, caught=place.caught | {"*"})
                 for child in children(node):
                     yield child, inner
-            case ast.If(test=test) | ast.IfExp(test=test) if is_conditional(test):
+            case ast.If(test=test) | ast.IfExp(test=test) if is_conditional(test, self.flags):
                 inner = replace(place, conditional=True)
                 for child in children(node):
                     yield child, inner
-            case ast.BoolOp(values=values) if any(map(is_conditional, values)):
+            case ast.BoolOp(values=values) if any(
+                is_conditional(value, self.flags) for value in values
+            ):
                 inner = replace(place, conditional=True)
                 for child in values:
                     yield child, inner
@@ -199,8 +194,16 @@ class _Walker:
                 yield outer, place
         function = self.functions.get(node)
         inner = Place(place.module, function, False, frozenset(), place.conditional, False)
-        for statement in node.body:
-            yield statement, inner
+        yield from self.body(inner, node.body)
+
+    def body(
+        self, place: Place, statements: Sequence[ast.stmt]
+    ) -> Iterator[tuple[ast.stmt, Place]]:
+        """The statements of a module or function, with where each stands."""
+        for statement in statements:
+            yield statement, place
+            if chooses(statement, self.flags):
+                place = replace(place, conditional=True)
 
 
 def caught_by(handlers: list[ast.ExceptHandler]) -> frozenset[str]:
@@ -228,21 +231,6 @@ def expects_exception(node: ast.With | ast.AsyncWith) -> bool:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                 if name == "suppress" or "aises" in name:
                     return True
-            case _:
-                pass
-    return False
-
-
-def is_conditional(test: ast.expr) -> bool:
-    """True for a test of the machine or of what an object has."""
-    for node in walk(test):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) if name in CONDITION_WORDS:
-                return True
-            case ast.Attribute(value=ast.Name(id=owner), attr="name") if owner.endswith("os"):
-                return True
-            case ast.Constant(value=str(text)) if text in PLATFORMS:
-                return True
             case _:
                 pass
     return False

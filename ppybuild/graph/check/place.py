@@ -26,4 +26,5 @@ class Place:
 
 def is_caught(place: Place, *names: str) -> bool:
     """True where the program provides for one of these exceptions."""
-    return "*" in place.caught or any(name in place.caught for name in names)
+    caught = place.caught
+    return bool(caught) and ("*" in caught or not caught.isdisjoint(names))

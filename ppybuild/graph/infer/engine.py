@@ -300,6 +300,8 @@ class Engine:
         if "staticmethod" in unit.decorators:
             return None
         name = unit.name.rpartition(".")[2].partition("#")[0]
+        if self.hierarchy.is_rebound(unit.owner, name):
+            return None
         if "classmethod" in unit.decorators or name in ("__new__", "__init_subclass__"):
             return Class(unit.owner)
         return Instance(unit.owner)

@@ -8,6 +8,7 @@ from functools import cached_property
 from ppybuild.graph.index import bindings_of
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Class, Function, Program
+from ppybuild.graph.scopes import assigned_in
 
 
 class Hierarchy:
@@ -17,6 +18,7 @@ class Hierarchy:
         self._program = program
         self._library = library
         self._orders: dict[str, tuple[str, ...]] = {}
+        self._assigned: dict[str, frozenset[str]] = {}
         self._methods: dict[str, dict[str, Function]] = {name: {} for name in program.classes}
         for function in program.functions.values():
             if function.owner is not None:
@@ -77,6 +79,15 @@ class Hierarchy:
             if found is not None:
                 return found
         return None
+
+    def is_rebound(self, owner: str, name: str) -> bool:
+        """True where the body of a class also assigns the name of a method, as in
+        `f = staticmethod(f)`: the attribute is then not the method that was defined."""
+        assigned = self._assigned.get(owner)
+        if assigned is None:
+            body = self._program.classes[owner].node.body
+            assigned = self._assigned[owner] = assigned_in(body)
+        return name in assigned
 
     def overriding(self, owner: str, name: str) -> tuple[Function, ...]:
         """What subclasses define under the name of a method."""

@@ -411,7 +411,9 @@ def run_function(visit: Visit, node: ast.stmt) -> None:
         visit.infer(decorator)
     unit = visit.engine.units[name]
     infer_defaults(visit, node.args, unit)
-    unit.opaque = any(not is_transparent(visit, each) for each in node.decorator_list)
+    unit.opaque = any(not is_transparent(visit, each) for each in node.decorator_list) or (
+        unit.owner is not None and visit.engine.hierarchy.is_rebound(unit.owner, node.name)
+    )
     if visit.class_name is None:
         visit.bind(node.name, UNKNOWN if unit.opaque else Function(name))
     elif visit.env is not None:

@@ -9,11 +9,14 @@ As with seeds, what is found is a guess that the region checks when it runs.
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.built import PROGRAM, Built, Config, Setting
 from ppybuild.graph.regions.layers import (
+    DTYPE,
     IDENTITY,
     LAYERS,
     MODULE_LIST,
@@ -22,7 +25,9 @@ from ppybuild.graph.regions.layers import (
     Layer,
 )
 from ppybuild.graph.regions.seeds import Seeds, Site
-from ppybuild.graph.types import Instance
+from ppybuild.graph.types import Instance, Tensor
+
+PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
 class NotKnown(Exception):
@@ -55,6 +60,8 @@ class _Reader:
         if found is None or function is None or found.bases != ("torch.nn.Module",):
             raise NotKnown(f"`{owner}` is not a plain module")
         children: list[tuple[str, Built]] = []
+        parameters: list[tuple[str, Tensor | None]] = []
+        config: list[Config] = []
         inside = Site(site.call, function.name, function.module)
         for statement in function.node.body:
             match statement:
@@ -68,15 +75,34 @@ class _Reader:
                         value=ast.expr() as value,
                     )
                 ):
-                    if isinstance(value, ast.Call):
+                    if self._is_parameter(value):
+                        parameters.append((name, self._parameter(value)))
+                    elif isinstance(value, ast.Call):
                         children.append((name, self.made(value, inside)))
+                    else:
+                        config += self._kept(name, value, inside)
                 case ast.Expr(value=ast.Call() | ast.Constant()) | ast.Pass():
                     pass  # super().__init__(), a docstring
                 case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()):
                     pass
                 case _:
                     raise NotKnown(f"`{owner}.__init__` does more than make layers")
-        return Built(PROGRAM, owner, children=tuple(children))
+        return Built(PROGRAM, owner, tuple(parameters), tuple(children), tuple(config))
+
+    def _is_parameter(self, node: ast.expr) -> bool:
+        callee = self._facts.callees.get(node) if isinstance(node, ast.Call) else None
+        return callee is not None and callee.name in PARAMETERS
+
+    def _parameter(self, node: ast.expr) -> Tensor:
+        found = self._facts.types.get(node)
+        if not isinstance(found, Tensor) or found.shape is None:
+            raise NotKnown(f"`{ast.unparse(node)}` has an unknown shape")
+        return Tensor(found.dtype or DTYPE, found.shape, parameter=True)
+
+    def _kept(self, name: str, node: ast.expr, site: Site) -> Iterator[Config]:
+        """An attribute that is a constant; another one is not looked at."""
+        with contextlib.suppress(NotKnown):
+            yield Config(name, self._setting(node, site))
 
     def made(self, call: ast.Call, site: Site) -> Built:
         callee = self._facts.callees.get(call)

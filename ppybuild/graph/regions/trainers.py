@@ -82,6 +82,8 @@ class TrainerBody(StepBody):
                 return found
             if node.attr in dict(owner.built.parameters):
                 return self._parameter(owner, node.attr)
+            if any(config.name == node.attr for config in owner.built.config):
+                return literal_of(owner.built, node.attr)
             raise Unsupported(f"the attribute `{node.attr}` of a module", node)
         return super()._attribute(node)
 

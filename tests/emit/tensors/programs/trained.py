@@ -83,11 +83,13 @@ class Layered(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList([nn.Linear(8, 16), nn.Linear(16, 16)])
         self.last = nn.Linear(16, 1)
+        self.gain = nn.Parameter(torch.ones(16))
+        self.slope = 0.5
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         for layer in self.layers:
             x = torch.tanh(layer(x))
-        return self.last(x)
+        return self.last(x * self.gain) * self.slope
 
 
 def clipped_step(
@@ -106,6 +108,8 @@ def run_clipped():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-3)
     x, y = torch.randn(30, 8), torch.randn(30, 1)
     losses = [clipped_step(model, optimizer, x, y) for _ in range(6)]
+    model.slope = 0.25
+    losses.append(clipped_step(model, optimizer, x, y))
     return losses, left(model, optimizer)
 
 

@@ -200,6 +200,10 @@ STEPS = {20000: (2.8, 2.5), 2000: (5.0, None), 64: (20.0, 20.0), 1: (25.0, None)
 """By batch size: how many times faster than eager PyTorch, and than torch.compile."""
 
 
+EXACT = {20000: 1.0, 64: 1.5}
+"""By batch size: how many times faster than eager PyTorch in exact numerics."""
+
+
 def compare_steps() -> tuple[list[Comparison], list[Goal]]:
     """A training step, and a forward pass without gradients, in every column."""
     project = copied(PROGRAMS / "steps")
@@ -210,6 +214,7 @@ def compare_steps() -> tuple[list[Comparison], list[Goal]]:
             "torch.compile": [*compiled, "forward"],
             "torch.compile, whole": [*compiled, "whole"],
             "ppybuild": launcher(project, "steps"),
+            "ppybuild, exact": launcher(project, "exact"),
         }
     )
     for name in [name for name in columns if columns[name].answer != columns["PyTorch"].answer]:
@@ -227,6 +232,10 @@ def compare_steps() -> tuple[list[Comparison], list[Goal]]:
             for name, limit in limits.items()
             if limit is not None and name in columns
         ]
+        if size in EXACT and "ppybuild, exact" in columns:
+            ratio = row.columns["PyTorch"].mean / row.columns["ppybuild, exact"].mean
+            name = f"{row.name}, exact, PyTorch over it"
+            goals.append(Goal(name, ratio, EXACT[size], False))
     forward = pick(columns, "forward, 20000 rows", "us", [*names[:2], "ppybuild"], 5)
     ours = forward.columns["ppybuild"].mean
     goals += [

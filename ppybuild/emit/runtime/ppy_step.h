@@ -237,7 +237,7 @@ class Verdict {
         PyErr_WarnFormat(
             PyExc_RuntimeWarning,
             1,
-            "ppy: the fused form of %s differs from Python on its first call; "
+            "ppy: the native form of %s differs from Python on its first call; "
             "Python runs it from now on",
             name_) < 0) {
       PyErr_WriteUnraisable(nullptr); // the call itself has been answered

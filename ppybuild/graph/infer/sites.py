@@ -17,6 +17,14 @@ from ppybuild.graph.types import NEVER, UNKNOWN, Collection, Dictionary, Instanc
 
 MAX_SITES = 12
 """A union of more containers than this is replaced by one type of what they hold."""
+MAX_DEPTH = 6
+"""Containers inside each other that a type spells out."""
+MAX_RESOLVED = 200
+"""Containers that one type spells out; with more, which hold each other, two deep alone."""
+
+
+class _Knotted(Exception):
+    """A type holds so many containers that hold each other that it cannot be spelled out."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +45,8 @@ class Sites:
     def __init__(self) -> None:
         self._by_node: dict[ast.AST, Site] = {}
         self._by_name: dict[str, Site] = {}
+        self._knotted: set[Type] = set()
+        self._left = 0
 
     def at(self, node: ast.AST, kind: str) -> Site:
         """The container that an expression makes."""
@@ -55,27 +65,41 @@ class Sites:
 
     def resolved(self, found: Type, reader: Unit | None = None) -> Type:
         """The type with every container's contents in it; the reader is told of changes."""
-        return self._resolve(found, reader, ())
+        if found not in self._knotted:
+            self._left = MAX_RESOLVED
+            try:
+                return self._resolve(found, reader, (), MAX_DEPTH)
+            except _Knotted:
+                self._knotted.add(found)
+        self._left = -1  # which never comes to nothing
+        return self._resolve(found, reader, (), 2)
 
-    def _resolve(self, found: Type, reader: Unit | None, inside: tuple[Site, ...]) -> Type:
+    def _resolve(
+        self, found: Type, reader: Unit | None, inside: tuple[Site, ...], depth: int
+    ) -> Type:
         if isinstance(found, Instance):
             site = self.of(found)
             if site is None:
                 return found
-            if site in inside or len(inside) > 5:
+            if site in inside or len(inside) >= depth:
                 return UNKNOWN
+            if self._left == 0:
+                raise _Knotted
+            self._left -= 1
             if reader is not None:
                 site.item.readers[reader] = None
                 site.key.readers[reader] = None
-            return self._contents(site, reader, (*inside, site))
+            return self._contents(site, reader, (*inside, site), depth)
         if not parts_of(found):
             return found
-        return map_parts(found, lambda part: self._resolve(part, reader, inside))
+        return map_parts(found, lambda part: self._resolve(part, reader, inside, depth))
 
-    def _contents(self, site: Site, reader: Unit | None, inside: tuple[Site, ...]) -> Type:
-        item = self._resolve(site.item.type, reader, inside)
+    def _contents(
+        self, site: Site, reader: Unit | None, inside: tuple[Site, ...], depth: int
+    ) -> Type:
+        item = self._resolve(site.item.type, reader, inside, depth)
         if site.kind == "dict":
-            key = self._resolve(site.key.type, reader, inside)
+            key = self._resolve(site.key.type, reader, inside, depth)
             if item is NEVER and isinstance(site.hint, Dictionary):
                 return Dictionary("dict", site.hint.key, site.hint.value)
             return Dictionary("dict", key, item)

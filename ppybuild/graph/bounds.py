@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from ppybuild.graph.lattice import base_scalar
+from ppybuild.graph.lattice import base_scalar, members_of
 from ppybuild.graph.program import Facts
 from ppybuild.graph.types import (
+    BOOL,
     BYTES,
+    INT,
     STR,
     Array,
     Buffer,
@@ -41,11 +43,9 @@ def bits(facts: Facts, node: ast.expr, known: Known) -> int | None:
     answer = known(node)
     if answer is not None:
         return answer
-    constant = facts.constants.get(node)
-    if isinstance(node, ast.Constant):
-        constant = node.value if isinstance(node.value, int) else None
-    if isinstance(constant, int):
-        return int(constant).bit_length()
+    constant = _constant(facts, node)
+    if constant is not None:
+        return constant.bit_length()
     match node:
         case ast.Compare():
             return 1
@@ -69,28 +69,55 @@ def _largest(found: list[int | None]) -> int | None:
 
 
 def _operation(facts: Facts, node: ast.BinOp, known: Known) -> int | None:
+    if not (_is_int(facts, node.left) and _is_int(facts, node.right)):
+        return None
     left, right = bits(facts, node.left, known), bits(facts, node.right, known)
     match node.op:
         case ast.Mod():
             return right
-        case ast.BitAnd() if isinstance(node.right, ast.Constant) and right is not None:
-            return right if int(node.right.value) >= 0 else left  # type: ignore[arg-type]
+        case ast.BitAnd():
+            return _masked(facts, node, left, right)
         case ast.FloorDiv():
             return None if left is None else left + 1
         case ast.RShift():
             return left
+        case ast.LShift():
+            places = _constant(facts, node.right)
+            return None if left is None or places is None else left + max(places, 0)
     if left is None or right is None:
         return None
     match node.op:
-        case ast.Add() | ast.Sub():
+        case ast.Add() | ast.Sub() | ast.BitOr() | ast.BitXor():
             return max(left, right) + 1
         case ast.Mult():
             return left + right
-        case ast.BitAnd() | ast.BitOr() | ast.BitXor():
-            return max(left, right) + 1
-        case ast.LShift() if isinstance(node.right, ast.Constant):
-            return left + int(node.right.value)  # type: ignore[arg-type]
     return None
+
+
+def _is_int(facts: Facts, node: ast.expr) -> bool:
+    """A class's own operator gives whatever it likes."""
+    found = facts.types.get(node)
+    return found is not None and all(
+        base_scalar(member) in (INT, BOOL) for member in members_of(found)
+    )
+
+
+def _masked(facts: Facts, node: ast.BinOp, left: int | None, right: int | None) -> int | None:
+    """Bits of `left & right`: those of a mask that is not negative, whatever is masked."""
+    masks = [
+        size
+        for side, size in ((node.left, left), (node.right, right))
+        if size is not None and (_constant(facts, side) or 0) > 0
+    ]
+    if masks:
+        return min(masks)
+    return None if left is None or right is None else max(left, right) + 1
+
+
+def _constant(facts: Facts, node: ast.expr) -> int | None:
+    """The int that this is in every run."""
+    found = node.value if isinstance(node, ast.Constant) else facts.constants.get(node)
+    return int(found) if isinstance(found, int) else None
 
 
 def _takes_memory(facts: Facts, node: ast.expr) -> bool:
@@ -132,18 +159,91 @@ def grows_slowly(facts: Facts, node: ast.AugAssign, known: Known) -> bool:
 
 
 def counters(facts: Facts, module: str) -> dict[str, int]:
-    """Bits of the names that, in the whole module, only count: bound as the targets of
-    `for x in range(...)` with a small start and step, or over `enumerate`, and never else."""
+    """Bits of names that, wherever the module binds them, are bound to something small.
+
+    That is as targets of `for x in range(...)` with a small start and step, or over
+    `enumerate`; and in functions by `x = ...`, and by `x += ...` of a little. Nobody else can
+    bind a function's local.
+    """
+    tree = facts.program.modules[module].tree
     sizes: dict[str, int] = {}
     bound: Counter[str] = Counter()
-    for node in ast.walk(facts.program.modules[module].tree):
+    for node in ast.walk(tree):
         bound.update(_bound_in(node))
         if isinstance(node, ast.For | ast.comprehension):
             name, size = _counted(facts, node)
             if name is not None and size is not None:
                 sizes[name] = max(sizes.get(name, 0), size)
                 bound[name] -= 1
-    return {name: size for name, size in sizes.items() if bound[name] == 0}
+    assigned = _assigned(tree)
+    for name, nodes in assigned.items():
+        bound[name] -= len(nodes)
+    settled = {name: size for name, size in sizes.items() if bound[name] == 0}
+    waiting = {name: nodes for name, nodes in assigned.items() if bound[name] == 0}
+    settled = {name: size for name, size in settled.items() if name not in waiting}
+    return _settle(facts, settled, waiting, sizes)
+
+
+def _assigned(tree: ast.Module) -> dict[str, list[ast.Assign | ast.AugAssign]]:
+    """The assignments to each name, where they are in functions and bind nothing else."""
+    found: dict[str, list[ast.Assign | ast.AugAssign]] = {}
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while pending:
+        node, local = pending.pop()
+        local = isinstance(node, functions) or (local and not isinstance(node, ast.ClassDef))
+        pending.extend((child, local) for child in ast.iter_child_nodes(node))
+        if not local or not isinstance(node, ast.Assign | ast.AugAssign):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if len(targets) == 1 and isinstance(targets[0], ast.Name):
+            found.setdefault(targets[0].id, []).append(node)
+    return found
+
+
+def _settle(
+    facts: Facts,
+    settled: dict[str, int],
+    waiting: dict[str, list[ast.Assign | ast.AugAssign]],
+    looped: Mapping[str, int],
+) -> dict[str, int]:
+    """Add the names whose every assignment is of something settled: no name grows by itself,
+    but for `+=`."""
+
+    def known(node: ast.expr) -> int | None:
+        return settled.get(node.id) if isinstance(node, ast.Name) else None
+
+    fresh = True
+    while fresh:
+        fresh = False
+        for name in [name for name in waiting if name not in settled]:
+            first = [_after(facts, node, known) for node in waiting[name]
+                     if isinstance(node, ast.Assign)]  # fmt: skip
+            grown = [_after(facts, node, known) for node in waiting[name]
+                     if isinstance(node, ast.AugAssign)]  # fmt: skip
+            start = _largest([*first, looped.get(name, 0)])
+            size = _largest([start, *grown])
+            if start is None or size is None:
+                continue
+            if size <= FITS and (not grown or start <= COUNTED):
+                settled[name] = size
+                fresh = True
+    return settled
+
+
+def _after(facts: Facts, node: ast.Assign | ast.AugAssign, known: Known) -> int | None:
+    """Bits of a name after an assignment to it, where it is small before."""
+    if isinstance(node, ast.Assign):
+        return bits(facts, node.value, known) if _is_int(facts, node.value) else None
+    if not (_is_int(facts, node.target) and _is_int(facts, node.value)):
+        return None
+    size = bits(facts, node.value, known)
+    match node.op:
+        case ast.Add() | ast.Sub() if size is not None and size <= STEP:
+            return min(COUNTED + max(size - 1, 0), FITS)
+        case ast.Mod():
+            return size
+    return None
 
 
 def _bound_in(node: ast.AST) -> list[str]:

@@ -31,7 +31,7 @@ test-slow: $(BORROWED)  ## the slow ones too: the better part of an hour
 
 EXAMPLES ?= 2000
 fuzz: $(STAMP)  ## generated programs against CPython, new ones each time: hours
-	PPY_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 0 tests/fuzz
+	PPY_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 0 tests/fuzz tests/emit/runtime/standalone/test_values.py
 
 update: $(STAMP)  ## rewrite golden expectations and the examples' typed sources, for review
 	$(BIN)/python -m pytest -n 0 --update -m "not slow" tests/convert tests/emit tests/graph tests/test_examples.py

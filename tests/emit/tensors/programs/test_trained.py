@@ -12,11 +12,39 @@ from tests.emit.tensors.training import Trained, assert_close, train
 pytestmark = pytest.mark.skipif(not has_compiler(), reason="needs g++")
 
 SOURCE = (Path(__file__).parent / "trained.py").read_text("utf-8")
+COUNTING = """
+import torch
+import trained
+
+EVENTS = {}
+
+
+def counted(name, step):
+    def run(*args):
+        with torch.autograd.profiler.profile() as seen:
+            result = step(*args)
+        EVENTS[name] = len([e for e in seen.function_events if e.name.startswith("aten::")])
+        return result
+
+    return run
+
+
+def main():
+    for name, found in [*vars(trained).items()]:
+        if name.endswith("_step"):
+            vars(trained)[name] = counted(name, found)
+    return trained.main() | {"events": EVENTS}
+"""
+"""Counts what each step's last call runs of ATen, to see that the native form has run."""
+
+
+LAST_IN_PYTHON = ("nesterov",)
+"""Programs whose last steps have settings that the native form does not take."""
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    return train(tmp_path_factory.mktemp("trained"), {"trained": SOURCE})
+    return train(tmp_path_factory.mktemp("trained"), {"trained": SOURCE, "counting": COUNTING})
 
 
 @pytest.mark.parametrize(
@@ -46,6 +74,9 @@ def test_program(trained: Trained, name: str, form: str) -> None:
     native = step in trained.regions
     assert (step in trained.fused, native) == (form == "fused", form != "python"), remarks
     assert bool(remarks) == (form == "python")
+    events = [found["events"][f"{name}_step"] for found in (trained.python, trained.native)]
+    if native and name not in LAST_IN_PYTHON:
+        assert events[1] < events[0] // (2 if form == "fused" else 1), events
 
 
 def test_accuracy(trained: Trained) -> None:

@@ -33,6 +33,7 @@ STEP = 10
 """Bits of an increment that keeps a counter a counter."""
 
 Known = Callable[[ast.expr], int | None]
+Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
 def bits(facts: Facts, node: ast.expr, known: Known) -> int | None:
@@ -184,16 +185,16 @@ def counters(facts: Facts, module: str) -> dict[str, int]:
     return _settle(facts, settled, waiting, sizes)
 
 
-def _assigned(tree: ast.Module) -> dict[str, list[ast.Assign | ast.AugAssign]]:
+def _assigned(tree: ast.Module) -> dict[str, list[Assignment]]:
     """The assignments to each name, where they are in functions and bind nothing else."""
-    found: dict[str, list[ast.Assign | ast.AugAssign]] = {}
+    found: dict[str, list[Assignment]] = {}
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     pending: list[tuple[ast.AST, bool]] = [(tree, False)]
     while pending:
         node, local = pending.pop()
         local = isinstance(node, functions) or (local and not isinstance(node, ast.ClassDef))
         pending.extend((child, local) for child in ast.iter_child_nodes(node))
-        if not local or not isinstance(node, ast.Assign | ast.AugAssign):
+        if not local or not isinstance(node, Assignment) or node.value is None:
             continue
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if len(targets) == 1 and isinstance(targets[0], ast.Name):
@@ -204,7 +205,7 @@ def _assigned(tree: ast.Module) -> dict[str, list[ast.Assign | ast.AugAssign]]:
 def _settle(
     facts: Facts,
     settled: dict[str, int],
-    waiting: dict[str, list[ast.Assign | ast.AugAssign]],
+    waiting: dict[str, list[Assignment]],
     looped: Mapping[str, int],
 ) -> dict[str, int]:
     """Add the names whose every assignment is of something settled: no name grows by itself,
@@ -218,7 +219,7 @@ def _settle(
         fresh = False
         for name in [name for name in waiting if name not in settled]:
             first = [_after(facts, node, known) for node in waiting[name]
-                     if isinstance(node, ast.Assign)]  # fmt: skip
+                     if not isinstance(node, ast.AugAssign)]  # fmt: skip
             grown = [_after(facts, node, known) for node in waiting[name]
                      if isinstance(node, ast.AugAssign)]  # fmt: skip
             start = _largest([*first, looped.get(name, 0)])
@@ -231,10 +232,11 @@ def _settle(
     return settled
 
 
-def _after(facts: Facts, node: ast.Assign | ast.AugAssign, known: Known) -> int | None:
+def _after(facts: Facts, node: Assignment, known: Known) -> int | None:
     """Bits of a name after an assignment to it, where it is small before."""
-    if isinstance(node, ast.Assign):
-        return bits(facts, node.value, known) if _is_int(facts, node.value) else None
+    if not isinstance(node, ast.AugAssign):
+        value = node.value
+        return bits(facts, value, known) if value and _is_int(facts, value) else None
     if not (_is_int(facts, node.target) and _is_int(facts, node.value)):
         return None
     size = bits(facts, node.value, known)

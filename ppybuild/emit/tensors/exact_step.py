@@ -87,9 +87,10 @@ def _without_copies(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
 
 def _without_the_unused(graph: Graph) -> Graph:
     used = {value for output in graph.outputs for value in values_in(output)}
+    types = dict(graph.types)
     nodes = []
     for node in reversed(graph.nodes):
-        if node.op == SAME_SIZE or used & set(node.results):
+        if node.op == SAME_SIZE or used & set(node.results) or _may_raise(node, types):
             nodes.append(node)
             used |= read_by(node)
     return replace(
@@ -97,6 +98,12 @@ def _without_the_unused(graph: Graph) -> Graph:
         inputs=tuple(given for given in graph.inputs if given.value in used),
         nodes=tuple(reversed(nodes)),
     )
+
+
+def _may_raise(node: Node, types: Mapping[Value, TensorType]) -> bool:
+    """Whether the numbers in a tensor may be wrong: an index out of range, an unknown class."""
+    read = [types[value] for value in read_by(node) if value in types]
+    return any(kind.dtype not in (*FLOATING, "bool") for kind in read)
 
 
 def read_by(node: Node) -> set[Value]:

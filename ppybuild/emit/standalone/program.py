@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import PurePosixPath
@@ -18,7 +18,7 @@ from ppybuild.emit.standalone.functions import prototype, write_function, write_
 from ppybuild.emit.standalone.imports import module_function
 from ppybuild.emit.standalone.kernels import fast_forms, kernel_prototype, write_fast
 from ppybuild.emit.standalone.kinds import TupleOf, c_type, letters
-from ppybuild.emit.standalone.values import c_string
+from ppybuild.emit.standalone.start import start_source
 from ppybuild.emit.standalone.whole import Whole
 from ppybuild.graph.locations import source_path
 from ppybuild.graph.program import Facts
@@ -33,11 +33,12 @@ class Standalone:
 
 
 def emit_standalone(
-    facts: Facts, main: str, information: str
+    facts: Facts, main: str, information: str, features: Sequence[str] = ()
 ) -> Standalone | tuple[Diagnostic, ...]:
     """The program that runs the module `main`, or everything in it that needs Python.
 
-    `information` is what it prints where PPY_BUNDLE_INFO is 1.
+    `information` is what it prints where PPY_BUNDLE_INFO is 1. `features` are the CPU's that
+    every file but `start.c` may be compiled for; the program asks for them first.
     """
     whole = Whole(facts, main)
     module_name = f"{module_function(main)}"
@@ -58,8 +59,11 @@ def emit_standalone(
         places = whole.refused.values()
         return tuple(sorted(places, key=by_place))
     fast = fast_forms(whole)
-    text = "\n".join(_program(whole, fast, bodies, parts, main, sorted(written), information))
-    sources = [SourceFile(PurePosixPath("program.c"), text)]
+    text = "\n".join(_program(whole, fast, bodies, parts, main, sorted(written)))
+    sources = [
+        SourceFile(PurePosixPath("program.c"), text),
+        SourceFile(PurePosixPath("start.c"), start_source(information, features)),
+    ]
     sources += _kernel_sources(facts, fast)
     sources += runtime_sources(KERNELS)
     sources += _runtime()
@@ -109,11 +113,16 @@ _HEAD = """\
 #include "ppy_standalone.h"
 #include "ppy_why.h"
 
+/* What a program does not use is computed all the same: it may raise. */
+#pragma GCC diagnostic ignored "-Wunused-variable"
+
+int ppy_run_program(int argc, char **argv);
+
 static ppy_list *ppy_argv;
 """
 
 _FAST = """\
-static const int64_t ppy_nothing[1];
+__attribute__((unused)) static const int64_t ppy_nothing[1];
 static int ppy_kernel_poll(ppy_run *run) {
     (void)run;
     return ppy_interrupted ? PPY_RAISED : PPY_OK;
@@ -128,7 +137,6 @@ def _program(
     modules: list[str],
     main: str,
     written: list[str],
-    information: str,
 ) -> Iterator[str]:
     yield _HEAD
     if fast:
@@ -165,7 +173,7 @@ def _program(
         if name in whole.defined_late:
             yield f"    {flag} = true;"
     packages = [each for each in written if main.startswith(f"{each}.")]
-    yield from _main([*sorted(packages), main], information)
+    yield from _main([*sorted(packages), main])
 
 
 def _with_inner(kinds: set[TupleOf]) -> set[TupleOf]:
@@ -185,16 +193,14 @@ def _height(kind: TupleOf) -> int:
     )
 
 
-def _main(modules: list[str], information: str) -> Iterator[str]:
-    yield f"""\
-int main(int argc, char **argv) {{
-    const char *asked = getenv("PPY_BUNDLE_INFO");
-    if (asked && strcmp(asked, "1") == 0) return fputs({c_string(information)}, stdout) < 0;
+def _main(modules: list[str]) -> Iterator[str]:
+    yield """\
+int ppy_run_program(int argc, char **argv) {
     ppy_start(argc, argv);
-    ppy_list *lists[1] = {{0}};
-    ppy_roots arguments = {{lists, 1, NULL}};
-    ppy_roots globals = {{ppy_global_lists, sizeof ppy_global_lists / sizeof *ppy_global_lists,
-                         &arguments}};
+    ppy_list *lists[1] = {0};
+    ppy_roots arguments = {lists, 1, NULL};
+    ppy_roots globals = {ppy_global_lists, sizeof ppy_global_lists / sizeof *ppy_global_lists,
+                         &arguments};
     ppy_top_roots = &globals;
     lists[0] = ppy_argv = ppy_argument_list();"""
     for name in modules:

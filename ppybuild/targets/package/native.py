@@ -54,7 +54,9 @@ def write_native(
         "cpu": sorted(instructions.features),
         "licences": licences(["ppybuild"]),
     }
-    found = emit_standalone(facts, main, json.dumps(information, indent=2) + "\n")
+    found = emit_standalone(
+        facts, main, json.dumps(information, indent=2) + "\n", instructions.features
+    )
     if not isinstance(found, Standalone):
         raise Failure(*found, status=1)
     work = build_folder.work_place(manifest.build.dir, "native", entry)
@@ -64,12 +66,13 @@ def write_native(
     for source in found.sources:
         (work / source.path).write_text(source.text, encoding="utf-8")
     names = sorted(str(each.path) for each in found.sources if each.path.suffix == ".c")
-    common = (*flags.COMMON, *instructions.flags, *flags.C, *flags.FP[said.fp], *_SMALL)
+    common = (*flags.COMMON, *flags.C, *flags.FP[said.fp], *_SMALL)
     jobs = options.jobs or manifest.build.jobs or len(os.sched_getaffinity(0))
     done = 0
 
     def compiled(name: str) -> None:
-        _run(compiler, work, (*common, "-c", name, "-o", f"{name}.o"))
+        own = () if name == "start.c" else instructions.flags
+        _run(compiler, work, (*common, *own, "-c", name, "-o", f"{name}.o"))
 
     with ThreadPoolExecutor(jobs) as pool:
         for _ in pool.map(compiled, names):

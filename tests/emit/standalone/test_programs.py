@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,40 @@ print(sum([1.0]))
 """
     found = refusals(tmp_path, {"main.py": text})
     assert [line for line, _ in found] == [1, 2, 4, 5, 8, 10]
+
+
+def test_nan_is_not_sorted(builder: Builder, tmp_path: Path) -> None:
+    text = "xs = [2.0, float(input()), 1.0]\nxs.sort()\nprint(xs)\n"
+    program = builder.build(tmp_path, {"main.py": text})
+    assert run_native(program, given="3").output == "[1.0, 2.0, 3.0]\n"
+    assert run_native(program, given="nan").last.startswith("a list with nan is sorted")
+
+
+def test_memory_is_given_back(builder: Builder, tmp_path: Path) -> None:
+    """Lists and texts that nothing reaches: 4 GB in all, in 100 MB."""
+    text = """\
+total = 0
+for i in range(40000):
+    row = [i] * 10000
+    name = f"row {len(row)}" * 100
+    total += row[-1] + len(name)
+print(total)
+"""
+    program = builder.build(tmp_path, {"main.py": text})
+    limited = subprocess.run(
+        ["sh", "-c", f"ulimit -v 100000; exec '{program}'"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (limited.stdout, limited.stderr) == ("835980000\n", "")
+
+
+def test_under_sanitizers(tmp_path: Path) -> None:
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+    builder = Builder(tmp_path, flags)
+    sources = {"main.py": (PROGRAMS / "more.py").read_text(encoding="utf-8")}
+    program = builder.build(tmp_path / "more", sources)
+    done = run_native(program)
+    assert done.last == "ZeroDivisionError: integer division or modulo by zero"
+    assert done.output == run_python(tmp_path / "more").output

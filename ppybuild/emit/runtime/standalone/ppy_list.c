@@ -1,5 +1,6 @@
 #include "ppy_list.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,10 @@ void ppy_list_sort(ppy_list *list, bool reverse) {
     const int64_t length = list->length;
     const size_t bytes = (size_t)list->item_bytes;
     if (length < 2) return;
+    for (int64_t i = 0; list->holds == PPY_FLOATS && i < length; i++) {
+        /* No order: what comes out depends on the algorithm. */
+        if (isnan(PPY_ITEMS(double, list)[i])) ppy_raise_beyond("a list with nan is sorted");
+    }
     char *spare = malloc((size_t)length * bytes), *from = list->data, *to = spare;
     if (!spare) no_memory();
     if (reverse) ppy_list_reverse(list);

@@ -34,14 +34,17 @@ TESTS = frozenset({"test", "tests", "idle_test"})
 ELSEWHERE = frozenset({"site-packages", "dist-packages", "__pycache__"})
 
 WRONG_IN_PYTHON = {
-    "asyncio/sslproto.py": "`_abort` takes no argument: the call raises TypeError",
-    "idlelib/editor.py": "`help` has no `show_idlehelp` since it was renamed",
-    "idlelib/tree.py": "`zoomheight` has the function as a method only",
-    "importlib/_bootstrap_external.py": "`_imp.source_hash` takes the key first",
-    "lib2to3/pgen2/conv.py": "an import as Python 2 resolved it",
-    "pprint.py": "`_perfcheck`, which nothing calls, passes an argument too many",
+    "asyncio/sslproto.py:252": "`_abort` takes no argument: the call raises TypeError",
+    "idlelib/editor.py:642": "`idlelib.help` defines no `show_idlehelp`",
+    "idlelib/idle_test/test_rpc.py:11": "true; the function is pickled, never called",
+    "idlelib/tree.py:481": "`zoomheight` has it as a method of a class alone",
+    "importlib/_bootstrap_external.py:1080": "`_imp.source_hash` takes the key first",
+    "lib2to3/pgen2/conv.py:33": "an import as Python 2 resolved it",
+    "pprint.py:646": "`_perfcheck`, which nothing calls, passes an argument too many",
+    "xml/dom/minidom.py:1771": "documents with a DTD hold an `ElementInfo` whose `isIdNS` "
+    "takes four arguments: `getElementById` raises TypeError",
 }
-"""Files in which a finding is right, each looked at, and what is wrong there."""
+"""Places where a finding is right, each looked at, and what is wrong there."""
 
 OUTCOMES: dict[Outcome, str] = {
     "whole": "converted, every parameter typed",
@@ -154,16 +157,17 @@ def page(results: Sequence[Result]) -> str:
     slow = ", ".join(f"`{one.name}` {one.seconds:.0f} s" for one in slowest)
     return f"""# The converter on the standard library
 
-Written by `make sweep` (`benchmarks/sweep.py --fresh --write`) with CPython
-{platform.python_version()}: every module of the standard library except its tests. Each is
-converted alone, as by `ppybuild convert --partial --promote-buffers`, so callers in other
-modules type nothing. The new text must compile, be the same program apart from annotations
+Written by `make sweep` (`benchmarks/sweep.py --write`) with CPython
+{platform.python_version()}: every module of the standard library except its tests. It goes
+on where it stopped, so a good result may be an earlier version's; `--fresh` starts over.
+Each is converted alone, as by `ppybuild convert --partial --promote-buffers`, so callers
+in other modules type nothing. The new text must compile, be the same program apart from annotations
 and imports (where no list became a buffer), and not change when it is converted again.
 
 | outcome | modules | untyped parameters |
 |---|---:|---:|
 {rows}
-The slowest, converted twice: {slow}.
+The slowest, by the clock, converted twice, on a machine with other work: {slow}.
 
 `ppybuild check` on the {len(checked)} top-level modules and packages, each as a program:
 {len(findings)} findings.
@@ -176,8 +180,7 @@ The slowest, converted twice: {slow}.
 
 
 def _why(finding: str) -> str:
-    file = finding.split()[1].partition(":")[0]
-    return WRONG_IN_PYTHON.get(file, "not looked at yet")
+    return WRONG_IN_PYTHON.get(finding.split()[1], "not looked at yet")
 
 
 def main() -> None:

@@ -69,12 +69,11 @@ def run_adamw():
         nn.Linear(12, 16), nn.LeakyReLU(0.2), nn.LayerNorm(16), nn.Linear(16, 3)
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
-    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
     x, y = torch.randn(40, 12), torch.randint(3, (40,))
     losses = []
     for _ in range(6):
         losses.append(adamw_step(model, optimizer, x, y))
-        scheduler.step()
+        optimizer.param_groups[0]["lr"] *= 0.7
     return losses, left(model, optimizer), optimizer.param_groups[0]["lr"]
 
 
@@ -109,6 +108,8 @@ def run_clipped():
     x, y = torch.randn(30, 8), torch.randn(30, 1)
     losses = [clipped_step(model, optimizer, x, y) for _ in range(6)]
     model.slope = 0.25
+    losses.append(clipped_step(model, optimizer, x, y))
+    model.slope = 0.5
     losses.append(clipped_step(model, optimizer, x, y))
     return losses, left(model, optimizer)
 

@@ -161,8 +161,9 @@ Written by `make sweep` (`benchmarks/sweep.py --write`) with CPython
 {platform.python_version()}: every module of the standard library except its tests. It goes
 on where it stopped, so a good result may be an earlier version's; `--fresh` starts over.
 Each is converted alone, as by `ppybuild convert --partial --promote-buffers`, so callers
-in other modules type nothing. The new text must compile, be the same program apart from annotations
-and imports (where no list became a buffer), and not change when it is converted again.
+in other modules type nothing. The new text must compile, be the same program apart from
+annotations and imports (where no list became a buffer), and not change when it is
+converted again.
 
 | outcome | modules | untyped parameters |
 |---|---:|---:|

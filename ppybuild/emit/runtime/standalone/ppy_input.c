@@ -65,6 +65,7 @@ static bool fill(void) {
         data = more;
     }
     ssize_t count;
+    ppy_wait_for_input();
     while ((count = read(0, data + used, CHUNK)) < 0) {
         if (errno != EINTR) ppy_raise_errno(errno);
         ppy_look_at_signals();

@@ -1,8 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "ppy_process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <time.h>
 
 #include "ppy_failure.h"
@@ -21,6 +23,21 @@ static void interrupt(int number) {
 void ppy_raise_interrupt(void) {
     ppy_interrupted = 0;
     ppy_raise(PPY_KeyboardInterrupt, (ppy_text){0});
+}
+
+/* A signal that comes just before the wait is not missed: it is let in by the wait alone. */
+void ppy_wait_for_input(void) {
+    sigset_t interrupts, before;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigprocmask(SIG_BLOCK, &interrupts, &before);
+    fd_set input;
+    do {
+        FD_ZERO(&input);
+        FD_SET(0, &input);
+    } while (!ppy_interrupted && pselect(1, &input, NULL, NULL, NULL, &before) < 0 && errno == EINTR);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    ppy_look_at_signals();
 }
 
 /* Bytes as the program sees them: what is not UTF-8 becomes U+DC80 to U+DCFF. */

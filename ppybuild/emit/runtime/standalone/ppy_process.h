@@ -24,4 +24,7 @@ static inline void ppy_look_at_signals(void) {
     if (__builtin_expect(ppy_interrupted, 0)) ppy_raise_interrupt();
 }
 
+/* Waits until standard input can be read. Raises KeyboardInterrupt. */
+void ppy_wait_for_input(void);
+
 #endif

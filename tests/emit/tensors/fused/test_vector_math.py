@@ -57,6 +57,8 @@ def inputs(dtype: torch.dtype) -> torch.Tensor:
 @pytest.mark.parametrize("op", UNARY)
 def test_unary(op: str, dtype: str, vector_bytes: int) -> None:
     x = inputs(getattr(torch, dtype))
+    if op == "gelu":
+        x = x[~x.isinf()]  # torch's own answers there differ between machines (inf, or nan)
     graph = trace(lambda t, x: t(op, x), x=tensor_type(dtype, "n"))
     (found,) = Fused(graph, vector_bytes=vector_bytes)(len(x), x)
     expected = overload(op)(x)

@@ -58,7 +58,7 @@ def inputs(dtype: torch.dtype) -> torch.Tensor:
 def test_unary(op: str, dtype: str, vector_bytes: int) -> None:
     x = inputs(getattr(torch, dtype))
     if op == "gelu":
-        x = x[~x.isinf()]  # torch's own answers there differ between machines (inf, or nan)
+        x = x[~(x.abs() > 1e38)]  # torch overflows there on some machines, and not on others
     graph = trace(lambda t, x: t(op, x), x=tensor_type(dtype, "n"))
     (found,) = Fused(graph, vector_bytes=vector_bytes)(len(x), x)
     expected = overload(op)(x)

@@ -26,6 +26,7 @@ _INFIX = {
     "<": 9, "<=": 9, ">": 9, ">=": 9, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13,
 }  # fmt: skip
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
+_COMPARING = frozenset(_INFIX[symbol] for symbol in _COMPARISONS)
 _TRUE_OF_EQUALS = frozenset(("==", "<=", ">="))
 
 
@@ -127,14 +128,23 @@ def _widened(
 
 
 def _operand(expr: ir.Expr, names: Names, least: int, mixed: int | None = None) -> str:
-    """The text, in parentheses where it binds less than `least`, or where a reader (and
-    -Wparentheses) wants them: a bitwise or logical operator beside another one."""
+    """The text, in parentheses where it binds less than `least`, or beside an operator of
+    binding `mixed` where a reader (and -Wparentheses) wants them."""
     text, binding = _print(expr, names)
-    compares = _INFIX["=="], _INFIX["<"]
-    unclear = (
-        mixed is not None
-        and (binding != mixed or mixed in compares)
-        and binding < _INFIX["+"]
-        and not (mixed <= _INFIX["&&"] and binding in compares)
-    )
+    unclear = mixed is not None and not _is_clear(binding, mixed)
     return f"({text})" if binding < least or unclear else text
+
+
+def _is_clear(inner: int, outer: int) -> bool:
+    """Whether a reader knows without parentheses how an operator binds beside another.
+
+    Arithmetic in arithmetic or in a comparison, comparisons in `&&` and `||`, and runs of
+    one operator are known to everyone; everything else is looked up.
+    """
+    if inner >= _PREFIX:
+        return True
+    if outer >= _INFIX["+"] or outer in _COMPARING:
+        return inner >= _INFIX["+"]
+    if outer <= _INFIX["&&"]:
+        return inner == outer or inner in _COMPARING
+    return inner == outer

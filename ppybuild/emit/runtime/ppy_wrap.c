@@ -38,10 +38,10 @@ bool ppy_hold(ppy_native *self, PyObject *object, const ppy_element *element, bo
     return false;
 }
 
-_Thread_local uintptr_t ppy_stack_line __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
-static _Thread_local uintptr_t stack_floor; /* the lowest address that kernels may reach */
+ppy_stack ppy_last_stack = {UINT64_MAX, UINTPTR_MAX};
 
-static void find_stack(void) {
+/* The lowest address that kernels may reach on the calling thread's stack. */
+static uintptr_t find_stack(void) {
     const size_t kept = 16 * 1024; /* for signal handlers, and what kernels call */
     pthread_attr_t attributes;
     void *lowest = NULL;
@@ -52,14 +52,15 @@ static void find_stack(void) {
         pthread_attr_destroy(&attributes);
     }
     const uintptr_t guess = (uintptr_t)&attributes - 128 * 1024;
-    stack_floor = (lowest == NULL ? guess : (uintptr_t)lowest) + guard + kept;
-    ppy_stack_line = stack_floor + (uintptr_t)PPY_DEPTH * PPY_FRAME_BYTES;
+    return (lowest == NULL ? guess : (uintptr_t)lowest) + guard + kept;
 }
 
-int64_t ppy_fit_stack(ppy_run *run, int64_t frames) {
-    if (ppy_stack_line == UINTPTR_MAX) find_stack();
+int64_t ppy_fit_stack(const PyThreadState *thread, ppy_run *run, int64_t frames) {
+    static _Thread_local uintptr_t bottom; /* the main thread's is read from a file: once */
+    if (bottom == 0) bottom = find_stack();
+    ppy_last_stack = (ppy_stack){thread->id, bottom + (uintptr_t)PPY_DEPTH * PPY_FRAME_BYTES};
     const uintptr_t here = (uintptr_t)run;
-    const int64_t fit = here < stack_floor ? 0 : (int64_t)((here - stack_floor) / PPY_FRAME_BYTES);
+    const int64_t fit = here < bottom ? 0 : (int64_t)((here - bottom) / PPY_FRAME_BYTES);
     return fit < frames ? fit : frames;
 }
 

@@ -88,29 +88,35 @@ int ppy_poll_python(ppy_run *run);
 bool ppy_ask_python(int function, const double *values, int64_t count, double *result);
 bool ppy_fail(ppy_run *run, ppy_native *self, int status);
 
-static inline int64_t ppy_frames_left(void) {
+static inline int64_t ppy_frames_left(const PyThreadState *thread) {
 #if PY_VERSION_HEX >= 0x030C0000
-    return PyThreadState_Get()->py_recursion_remaining;
+    return thread->py_recursion_remaining;
 #else
-    return PyThreadState_Get()->recursion_remaining;
+    return thread->recursion_remaining;
 #endif
 }
 
-/* Above this address a thread's stack holds PPY_DEPTH kernels; not known yet at first.
- * `initial-exec`: one instruction instead of a call, for a few of the bytes that the loader
- * keeps for this. */
-extern _Thread_local uintptr_t ppy_stack_line __attribute__((tls_model("initial-exec")));
+/* The thread that called last, by its id (an address may be another thread's later), and the
+ * address above which its stack holds PPY_DEPTH kernels. Guarded by the GIL; thread-local
+ * variables would cost a call each, or some of the little memory that the loader keeps. */
+typedef struct {
+    uint64_t thread;
+    uintptr_t line;
+} ppy_stack;
+extern ppy_stack ppy_last_stack;
 
 /* Stack that is reckoned for one kernel's frame: several times what is seen. */
 #define PPY_FRAME_BYTES 2048
 
-/* `frames`, or as many as fit on the stack below `run`; Python's own are not on it. */
-int64_t ppy_fit_stack(ppy_run *run, int64_t frames);
+/* `frames`, or as many as fit on the thread's stack below `run`; Python's own are not on it. */
+int64_t ppy_fit_stack(const PyThreadState *thread, ppy_run *run, int64_t frames);
 
 /* Begins a run; false where Python would refuse the function's own frame. */
 static inline bool ppy_enter(ppy_run *run) {
-    int64_t left = ppy_frames_left();
-    if (PPY_UNLIKELY((uintptr_t)run < ppy_stack_line)) left = ppy_fit_stack(run, left);
+    const PyThreadState *thread = PyThreadState_Get();
+    int64_t left = ppy_frames_left(thread);
+    if (PPY_UNLIKELY(thread->id != ppy_last_stack.thread || (uintptr_t)run < ppy_last_stack.line))
+        left = ppy_fit_stack(thread, run, left);
     *run = (ppy_run){NULL, left > PPY_DEPTH ? PPY_DEPTH : left - 1, PPY_TICKS, ppy_poll_python,
                      ppy_ask_python};
     return PPY_LIKELY(left > 0);

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from measure import PROCESSES, Column, Figure, run_columns, run_program, wall_time
+from measure import PROCESSES, Column, Figure, peak_memory, run_columns, run_program, wall_time
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ROOT / "benchmarks" / "programs"
@@ -155,6 +155,20 @@ def compare_starts() -> tuple[list[Comparison], list[Goal]]:
     return [row], [Goal("start of a bundle over python", extra, 0.1, True, " s")]
 
 
+def compare_memory(seed: Path, project: Path) -> tuple[list[Comparison], list[Goal]]:
+    """What the seed's training program holds at most, as a bundle and under python."""
+    bundle = project / "build" / "cpu" / "train" / "ppy" / "launch.py"
+    commands = {"CPython": [PYTHON, seed / "train.ppy"], "ppybuild": [PYTHON, bundle]}
+    samples: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(PROCESSES):
+        for name, command in commands.items():
+            samples[name].append(peak_memory(command) / 2**20)
+    figures = {name: Figure(tuple(sizes)) for name, sizes in samples.items()}
+    ratio = figures["ppybuild"].mean / figures["CPython"].mean
+    row = Comparison("peak memory of the seed's training", "MiB", figures)
+    return [row], [Goal("peak memory, over CPython", ratio, 1.0, True)]
+
+
 def compare_builds(seed: Path) -> tuple[list[Comparison], list[Goal]]:
     """Cold, unchanged and one-function builds of the seed's training program."""
     cold, same, edited = [], [], []
@@ -204,6 +218,10 @@ EXACT = {20000: 1.0, 64: 1.5}
 """By batch size: how many times faster than eager PyTorch in exact numerics."""
 
 
+FORWARDS = {20000: {"PyTorch": 1.7, "torch.compile": 1.7}, 8: {"PyTorch": 1.3}}
+"""By batch size: how many times faster than each."""
+
+
 def compare_steps() -> tuple[list[Comparison], list[Goal]]:
     """A training step, and a forward pass without gradients, in every column."""
     project = copied(PROGRAMS / "steps")
@@ -223,7 +241,7 @@ def compare_steps() -> tuple[list[Comparison], list[Goal]]:
     names = list(columns)
     rows, goals = [], []
     for size, (eager, compile) in STEPS.items():
-        row = pick(columns, f"step, {size} rows", "us", names, 5)
+        row = pick(columns, f"step, {size} rows", "us", names, 6)
         rows.append(row)
         ours = row.columns["ppybuild"].mean
         limits = {"PyTorch": eager, "torch.compile": compile, "torch.compile, whole": compile}
@@ -236,13 +254,33 @@ def compare_steps() -> tuple[list[Comparison], list[Goal]]:
             ratio = row.columns["PyTorch"].mean / row.columns["ppybuild, exact"].mean
             name = f"{row.name}, exact, PyTorch over it"
             goals.append(Goal(name, ratio, EXACT[size], False))
-    forward = pick(columns, "forward, 20000 rows", "us", [*names[:2], "ppybuild"], 5)
-    ours = forward.columns["ppybuild"].mean
-    goals += [
-        Goal(f"{forward.name}, {name} over it", forward.columns[name].mean / ours, 1.7, False)
-        for name in names[:2]
+    for size, limits in FORWARDS.items():
+        row = pick(columns, f"forward, {size} rows", "us", [*limits, "ppybuild"], 6)
+        rows.append(row)
+        ours = row.columns["ppybuild"].mean
+        goals += [
+            Goal(f"{row.name}, {name} over it", row.columns[name].mean / ours, limit, False)
+            for name, limit in limits.items()
+        ]
+    return rows, goals
+
+
+def compare_classifier() -> tuple[list[Comparison], list[Goal]]:
+    """A training step with three layers, cross-entropy and Adam."""
+    project = copied(PROGRAMS / "classifier")
+    columns = run_columns(
+        {
+            "PyTorch": [PYTHON, project / "classifier.ppy"],
+            "torch.compile": [PYTHON, project / "compiled.py"],
+            "ppybuild": launcher(project, "classifier"),
+        }
+    )
+    row = pick(columns, "classifier step, 256 rows", "us", list(columns), 1)
+    ours = row.columns["ppybuild"].mean
+    return [row], [
+        Goal(f"{row.name}, {name} over it", row.columns[name].mean / ours, limit, False)
+        for name, limit in {"PyTorch": 3.0, "torch.compile": 1.5}.items()
     ]
-    return [*rows, forward], goals
 
 
 def copied(project: Path) -> Path:
@@ -303,7 +341,9 @@ def main() -> None:
     parts = [
         compare_programs(options.seed, project),
         compare_training(options.seed, project),
+        compare_memory(options.seed, project),
         compare_steps(),
+        compare_classifier(),
         compare_rows(),
         compare_calls(),
         compare_starts(),

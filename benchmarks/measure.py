@@ -6,6 +6,7 @@ repetitions, and last a line with its answer.
 
 from __future__ import annotations
 
+import os
 import re
 import statistics
 import subprocess
@@ -72,6 +73,18 @@ def run_program(command: Sequence[str | Path], cwd: Path | None = None) -> str:
     if ran.returncode:
         raise SystemExit(f"{' '.join(map(str, command))}\n{ran.stdout}{ran.stderr}")
     return ran.stdout
+
+
+def peak_memory(command: Sequence[str | Path]) -> int:
+    """The bytes that a command, which must succeed, holds at most (its resident set)."""
+    with subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.DEVNULL
+    ) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit status {process.returncode}")
+    return usage.ru_maxrss * 1024
 
 
 def run_columns(commands: Mapping[str, Sequence[str | Path]]) -> dict[str, Column]:

@@ -70,7 +70,7 @@ def step_graph(region: StepRegion, *, exact: bool = False) -> tuple[Graph, tuple
     try:
         builder, stands_for = _build(region, exact)
     except NotDifferentiable as missing:
-        raise NotFusible(f"no gradient through {missing}") from None
+        raise NotFusible(f"the gradient of {missing}") from None
     outputs = _outputs(region, builder, stands_for)
     used = {value for node in builder.nodes for arg in node.args for value in values_in(arg)}
     used |= {output.value for output in outputs}

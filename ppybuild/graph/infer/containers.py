@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from ppybuild.graph.infer.indexing import indexed
 from ppybuild.graph.infer.sites import Site
-from ppybuild.graph.infer.values import argument, distinct, known_value, sizes_of
+from ppybuild.graph.infer.values import argument, known_value
 from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import (
     ARRAY_ELEMENTS,
@@ -30,6 +31,7 @@ from ppybuild.graph.types import (
     Collection,
     Dictionary,
     Instance,
+    Tensor,
     Tuple,
     Type,
     Unknown,
@@ -220,11 +222,10 @@ def _item(visit: Visit, owner: Type, index: Type, node: ast.expr) -> Type:
         return UNKNOWN if found is None else found
     if isinstance(owner, Class):
         return owner
-    sizes = sizes_of(owner)
     known = visit.resolved(owner)
-    if sizes is not None:
-        known = distinct(known, sizes)
-    answer = engine.library.item(known, argument(visit, node, index, sizes))
+    if isinstance(known, Tensor):
+        return indexed(visit, known, node)
+    answer = engine.library.item(known, argument(visit, node, index))
     return NEVER if answer is None else anonymous(answer)
 
 

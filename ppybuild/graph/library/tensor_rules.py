@@ -343,10 +343,11 @@ def squeeze(call: Call) -> Type:
 
 def flatten(call: Call) -> Type:
     shape = call.first.shape
-    if len(call.arguments) > 1 or call.keywords or shape is None:
+    first = call.integer(1, "start_dim", otherwise=0)
+    last = call.integer(2, "end_dim", otherwise=-1)
+    if shape is None or first is None or last is None:
         return Tensor(call.first.dtype)
-    total = shapes.count(shape)
-    return Tensor(call.first.dtype, None if total is None else (total,))
+    return Tensor(call.first.dtype, shapes.flatten(shape, first, last))
 
 
 def parts_of(call: Call) -> list[Tensor] | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ppybuild.graph.lattice import ANY_SIZE
+
 Size = int | str
 Shape = tuple[Size, ...]
 
@@ -109,11 +111,23 @@ def reshape(shape: Shape | None, sizes: Shape) -> Shape | None:
             raise Mismatch(f"a tensor of shape {show(shape)} cannot become {show(sizes)}")
         return sizes
     rest = count(tuple(size for size in sizes if size != -1))
-    if total is None or rest is None or shape is None:
-        return None
+    if total is None or rest is None:
+        return tuple(ANY_SIZE if size == -1 else size for size in sizes)
+    assert shape is not None
     if rest == 0 or total % rest:
         raise Mismatch(f"a tensor of shape {show(shape)} cannot become {show(sizes)}")
     return tuple(total // rest if size == -1 else size for size in sizes)
+
+
+def flatten(shape: Shape, first: int, last: int) -> Shape:
+    """The dimensions from `first` to `last` as one."""
+    if not shape:
+        return (1,)
+    start, end = normal_dimension(first, len(shape)), normal_dimension(last, len(shape))
+    if start > end:
+        raise Mismatch(f"flatten of {show(shape)} from {first} to {last}")
+    total = count(shape[start : end + 1])
+    return (*shape[:start], ANY_SIZE if total is None else total, *shape[end + 1 :])
 
 
 def transpose(shape: Shape | None, first: int, second: int) -> Shape | None:
@@ -162,7 +176,7 @@ def concatenate(shapes: Sequence[Shape | None], dimension: int) -> Shape | None:
     if () in known:
         raise Mismatch("cat of a tensor without dimensions")
     place = normal_dimension(dimension, len(first))
-    total = 0
+    total: int | None = 0
     for shape in known:
         if len(shape) != len(first):
             raise Mismatch(f"cat of {show(first)} and {show(shape)}")
@@ -170,10 +184,9 @@ def concatenate(shapes: Sequence[Shape | None], dimension: int) -> Shape | None:
             if i != place and isinstance(a, int) and isinstance(b, int) and a != b:
                 raise Mismatch(f"cat of {show(first)} and {show(shape)} along {dimension}")
         size = shape[place]
-        if isinstance(size, str):
-            return None
-        total += size
-    return (*first[:place], total, *first[place + 1 :])
+        total = total + size if isinstance(size, int) and total is not None else None
+    joined = ANY_SIZE if total is None else total
+    return (*first[:place], joined, *first[place + 1 :])
 
 
 def stack(shapes: Sequence[Shape | None], dimension: int) -> Shape | None:

@@ -74,7 +74,7 @@ class Lowering:
     def _dtype(self) -> str:
         found = {kind.dtype for kind in self.types.values()} & FLOATING
         if len(found) != 1 or (dtype := found.pop()) not in DTYPES:
-            raise NotFusible("the region is not of one dtype, float32 or float64")
+            raise NotFusible("tensors of other dtypes than one of float32 and float64")
         return dtype
 
     # Operations
@@ -306,21 +306,21 @@ class Lowering:
             return
         kind = self.types.get(given.value)
         if given.kind not in ("tensor", "optional_tensor") or kind is None:
-            raise NotFusible(f"{given.name}: an input that is neither a tensor nor a number")
+            raise NotFusible(f"`{given.name}`, an input that is neither a tensor nor a number")
         if kind.shape is None:
-            raise NotFusible(f"{given.name}: a tensor of unknown shape")
+            raise NotFusible(f"`{given.name}`, a tensor of unknown shape")
         what = {self.dtype: "real", "int64": "index", "bool": "bool"}.get(kind.dtype or "")
         if what is None:
-            raise NotFusible(f"{given.name}: a tensor of dtype {kind.dtype}")
+            raise NotFusible(f"`{given.name}`, a tensor of dtype {kind.dtype}")
         width = self.row_width(kind.shape)
         if width == 0:
-            raise NotFusible(f"{given.name}: rows of no width")
+            raise NotFusible(f"`{given.name}`, rows of no width")
         if width is None:
             known = tuple(size for size in kind.shape if isinstance(size, int))
             if len(known) != len(kind.shape):
-                raise NotFusible(f"{given.name}: a tensor of shape {spell(kind.shape)}")
+                raise NotFusible(f"`{given.name}`, a tensor of shape {spell(kind.shape)}")
             if what != "real":
-                raise NotFusible(f"{given.name}: a weight of dtype {kind.dtype}")
+                raise NotFusible(f"`{given.name}`, a weight of dtype {kind.dtype}")
             space: Space = Weight(known)
         else:
             space = Row(width)

@@ -7,256 +7,24 @@ out not to lower, it stays in Python and the comparison is trivially true.
 
 from __future__ import annotations
 
-import array
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[object]], object]
+from tests.fuzz.expressions import FLOAT_BINARY, INT_BINARY, Expressions, Known
+from tests.fuzz.values import BUFFERS, ELEMENT, LARGEST, SCALARS, SLICES, TUPLES, Draw
 
-INTS = [
-    0,
-    1,
-    -1,
-    2,
-    3,
-    7,
-    -5,
-    10,
-    2**31,
-    -(2**31),
-    2**53 + 1,
-    2**62,
-    2**63 - 1,
-    -(2**63),
-    2**63,
-]
-LARGEST = 2**63 - 1
-FLOATS = [
-    "0.0", "-0.0", "1.0", "-1.5", "0.1", "3.0", "1e-310", "1e308", "-1e308", "4.5e15",
-    "9007199254740993.0", "9.3e18", 'float("inf")', 'float("-inf")', 'float("nan")',
-]  # fmt: skip
-INT_BINARY = ["+", "-", "*", "//", "%", "&", "|", "^"]
-FLOAT_BINARY = ["+", "-", "*", "/", "//", "%"]
-COMPARE = ["<", "<=", ">", ">=", "==", "!="]
-MATH = [
-    "sqrt", "exp", "log", "sin", "tanh", "fabs", "floor", "ceil", "trunc", "atan", "log2",
-    "gamma", "lgamma", "hypot",
-]  # fmt: skip
-SCALARS = ["int", "float", "bool"]
-TYPECODES = {
-    "Buffer[float]": "d",
-    "Buffer[int]": "q",
-    "Buffer[f32]": "f",
-    "Buffer[i32]": "i",
-    "Buffer[u8]": "B",
-    "Buffer[i8]": "b",
-}
-BUFFERS = list(TYPECODES)
-ELEMENT = {name: "float" if code in "df" else "int" for name, code in TYPECODES.items()}
-TUPLES = {
-    "tuple[int, float]": ("int", "float"),
-    "tuple[float, bool, int]": ("float", "bool", "int"),
-}
 DEFAULTS = {"int": "3", "float": "-0.5", "bool": "True"}
 
 
-@dataclass(frozen=True)
-class Known:
-    """A function that may be called."""
-
-    parameters: tuple[str, ...]
-    result: str
-    keywords: int = 0
-    """How many parameters, from the last, have defaults."""
-
-
 @dataclass
-class Writer:
-    """Draws one function; `scope` maps the variables bound so far to their types."""
+class Writer(Expressions):
+    """Draws one function."""
 
-    draw: Draw
-    scope: dict[str, str]
-    known: Mapping[str, Known]
-    """Functions written before this one, and this one itself where it may recurse."""
     lines: list[str] = field(default_factory=list)
     fresh: int = 0
     protected: set[str] = field(default_factory=set)
     """Loop counters that keep a `while` finite."""
-
-    def pick(self, options: list[str]) -> str:
-        return str(self.draw(st.sampled_from(options)))
-
-    def number(self, most: int) -> int:
-        return int(str(self.draw(st.integers(0, most))))
-
-    def names(self, type: str) -> list[str]:
-        return [name for name, bound in self.scope.items() if bound == type]
-
-    def expression(self, type: str, depth: int) -> str:
-        if type in TUPLES:
-            return self.tuple_of(type, depth - 1)
-        leaf = depth <= 0 or self.number(4) == 0
-        return self.leaf(type) if leaf else getattr(self, f"{type}_expression")(depth - 1)
-
-    def leaf(self, type: str) -> str:
-        names = self.names(type)
-        if names and self.number(3):
-            return self.pick(names)
-        for kind, items in TUPLES.items():
-            found = self.names(kind)
-            if found and type in items and not self.number(3):
-                return f"{self.pick(found)}[{items.index(type)}]"
-        if type == "int":
-            return str(self.draw(st.sampled_from(INTS[:-1]) | st.integers(-9, 9)))
-        return self.pick(FLOATS if type == "float" else ["True", "False"])
-
-    def element(self, type: str, depth: int) -> str:
-        buffers = [name for name, bound in self.scope.items() if ELEMENT.get(bound) == type]
-        if not buffers:
-            return self.leaf(type)
-        return f"{self.pick(buffers)}[{self.index(depth)}]"
-
-    def index(self, depth: int) -> str:
-        index = self.expression("int", depth)
-        buffers = self.buffers()
-        if buffers and self.number(3):
-            return f"({index}) % max(len({self.pick(buffers)}), 1)"
-        return index
-
-    def call(self, type: str, depth: int) -> str:
-        fitting = [
-            name
-            for name, known in self.known.items()
-            if type in (known.result, *TUPLES.get(known.result, ()))
-            and all(kind not in BUFFERS or self.names(kind) for kind in known.parameters)
-        ]
-        if not fitting:
-            return self.leaf(type)
-        name = self.pick(fitting)
-        known = self.known[name]
-        given = len(known.parameters) - (self.number(known.keywords) if known.keywords else 0)
-        args = [self.argument(kind, depth) for kind in known.parameters[:given]]
-        named = self.number(min(known.keywords, given))
-        for position in range(given - named, given):
-            args[position] = f"p{position}={args[position]}"
-        if known.keywords and self.number(1):
-            last = args[given - named :]
-            args[given - named :] = last[::-1]
-        called = f"{name}({', '.join(args)})"
-        if known.result == type:
-            return called
-        return f"{called}[{TUPLES[known.result].index(type)}]"
-
-    def argument(self, kind: str, depth: int) -> str:
-        if kind in BUFFERS:
-            return self.pick(self.names(kind))
-        return self.expression(kind, depth)
-
-    def tuple_of(self, type: str, depth: int) -> str:
-        names = self.names(type)
-        if names and self.number(1):
-            return self.pick(names)
-        return f"({', '.join(self.expression(item, depth) for item in TUPLES[type])})"
-
-    def int_expression(self, depth: int) -> str:
-        def some() -> str:
-            return self.expression("int", depth)
-
-        kind = self.number(15)
-        if kind == 14:
-            count = f"({some()} & {self.pick(['3', '31', '63', '127', '-1'])})"
-            return f"({some()} {self.pick(['<<', '>>'])} {count})"
-        if kind == 15:
-            return f"divmod({some()}, {some()})[{self.number(1)}]"
-        if kind <= 5:
-            return f"({some()} {self.pick(INT_BINARY)} {some()})"
-        if kind == 6:
-            return f"{self.pick(['-', '~', 'abs'])}({some()})"
-        if kind == 7:
-            return f"({some()} {self.pick(['<<', '>>', '**'])} {self.number(70)})"
-        if kind == 8:
-            return f"int({self.expression('float', depth)})"
-        if kind == 9:
-            return f"{self.pick(['min', 'max'])}({some()}, {some()})"
-        if kind == 10:
-            return f"({some()} if {self.expression('bool', depth)} else {some()})"
-        if kind == 11:
-            return self.call("int", depth)
-        if kind == 12:
-            return f"round({self.expression('float', depth)})"
-        return self.element("int", depth)
-
-    def float_expression(self, depth: int) -> str:
-        def some() -> str:
-            return self.expression("float", depth)
-
-        kind = self.number(17)
-        if kind == 14:
-            return f"math.{self.pick(['hypot', 'copysign', 'fmod'])}({some()}, {some()})"
-        if kind == 15:
-            return f"round({some()}, {self.number(20) - 4})"
-        if kind == 16:
-            whole = self.pick(["0", "1", "-3"])
-            either = self.pick(
-                [
-                    f"max({some()}, {whole})",
-                    f"min({whole}, {some()})",
-                    f"({some()} if {self.expression('bool', depth)} else {whole})",
-                ]
-            )
-            return f"({some()} {self.pick(FLOAT_BINARY)} {either})"
-        if kind == 17:
-            buffers = self.buffers()
-            function = self.pick(["fsum", "prod"])
-            if buffers and self.number(1):
-                return f"float(math.{function}({self.pick(buffers)}))"
-            return f"math.{function}(({some()}, {self.expression('int', depth)}, {some()}))"
-        if kind == 12:
-            exponent = self.pick(["2", "3", "-1", "0.5", "-2.0", some()])
-            return f"float(abs({some()}) ** {exponent})"
-        if kind == 13:
-            buffers = [name for name in self.buffers() if ELEMENT[self.scope[name]] == "float"]
-            if buffers:
-                return f"float({self.pick(['sum', 'min', 'max'])}({self.pick(buffers)}))"
-        if kind <= 4:
-            return f"({some()} {self.pick(FLOAT_BINARY)} {some()})"
-        if kind == 5:
-            return f"({some()} {self.pick(FLOAT_BINARY)} {self.expression('int', depth)})"
-        if kind == 6:
-            return f"({self.expression('int', depth)} / {self.expression('int', depth)})"
-        if kind == 7:
-            return f"float({self.pick(['math.' + name for name in MATH])}({some()}))"
-        if kind == 8:
-            return f"{self.pick(['min', 'max'])}({some()}, {some()})"
-        if kind == 9:
-            return f"({some()} if {self.expression('bool', depth)} else {some()})"
-        if kind == 10:
-            return self.call("float", depth)
-        return self.element("float", depth)
-
-    def bool_expression(self, depth: int) -> str:
-        type = self.pick(["int", "float"])
-        left, right = self.expression(type, depth), self.expression(type, depth)
-        kind = self.number(6)
-        if kind == 6 and type == "float":
-            return f"math.isclose({left}, {right}, abs_tol={self.pick(['0.5', '1e-3'])})"
-        if kind == 5:
-            third = self.expression(self.pick(["int", "float"]), depth)
-            return f"({left} {self.pick(COMPARE)} {right} {self.pick(COMPARE)} {third})"
-        if kind == 0:
-            return f"(not {self.expression('bool', depth)})"
-        if kind == 1:
-            both = self.expression("bool", depth), self.expression("bool", depth)
-            return f"({both[0]} {self.pick(['and', 'or', '==', '!='])} {both[1]})"
-        if kind == 2:
-            mixed = self.expression("int", depth), self.expression("float", depth)
-            return f"({mixed[0]} {self.pick(COMPARE)} {mixed[1]})"
-        return f"({left} {self.pick(COMPARE)} {right})"
-
-    def buffers(self) -> list[str]:
-        return [name for name, bound in self.scope.items() if bound in BUFFERS]
 
     def write(self, indent: int, line: str) -> None:
         self.lines.append("    " * indent + line)
@@ -273,8 +41,10 @@ class Writer:
         self.scope = outer
 
     def statement(self, indent: int, depth: int, looping: bool) -> None:
-        kind = self.number(12)
-        if kind == 12 and depth > 0:
+        kind = self.number(13)
+        if kind == 13:
+            self.slice(indent)
+        elif kind == 12 and depth > 0:
             self.rows(indent)
         elif kind <= 2:
             self.bind(indent)
@@ -310,6 +80,23 @@ class Writer:
             items = {self.name(): item for item in TUPLES[type]}
             self.write(indent, f"{', '.join(items)} = {name}")
             self.scope |= items
+
+    def slice(self, indent: int) -> None:
+        """Bind a slice, and mostly use it at once."""
+        readable = self.readable()
+        if not readable:
+            self.bind(indent)
+            return
+        source = self.pick(readable)
+        name = self.name()
+        self.write(indent, f"{name} = {source}[{self.bound()}:{self.bound()}]")
+        bound = self.scope[source]
+        self.scope[name] = SLICES.get(bound, bound)
+        if self.number(2):
+            used, type = self.name(), ELEMENT[bound]
+            self.write(indent, f"{used}: {type} = {name}[{self.index(1)}]")
+            del self.scope[name]
+            self.scope[used] = type
 
     def update(self, indent: int) -> None:
         type = self.pick(["int", "float"])
@@ -413,7 +200,7 @@ class Writer:
         also = self.name()
         match self.number(6):
             case 0:
-                self.write(indent, f"for {name} in {one}:")
+                self.write(indent, f"for {name} in {self.items(one)}:")
                 return {name: kinds[0]}
             case 1:
                 start = self.pick(["", f", {self.expression('int', 1)}"])
@@ -429,7 +216,7 @@ class Writer:
                 self.write(indent, f"for {name}, {also} in zip(range({self.bounds()}), {one}):")
                 return {name: "int", also: kinds[0]}
             case 2:
-                self.write(indent, f"for {name}, {also} in zip({one}, {other}):")
+                self.write(indent, f"for {name}, {also} in zip({self.items(one)}, {other}):")
                 return {name: kinds[0], also: kinds[1]}
             case _:
                 target = f"{other}[{self.index(1)}]"
@@ -442,7 +229,7 @@ class Writer:
         buffers = self.buffers()
         small = f"({self.expression('int', 1)}) % 9"
         if buffers and self.number(1):
-            buffer = self.pick(buffers)
+            buffer = self.pick(self.readable())
             return self.pick([f"len({buffer})", f"len({buffer}) - 1", f"1, len({buffer})"])
         return self.pick(
             [
@@ -498,31 +285,3 @@ def modules(draw: Draw, functions: int = 4) -> str:
         texts += [f"def {name}({', '.join(head)}) -> {result}:", *writer.lines, "", ""]
         known[name] = Known(tuple(types), result, keywords)
     return "\n".join(texts)
-
-
-def values(type: str) -> st.SearchStrategy[object]:
-    """Arguments of a type, extreme ones included."""
-    if type == "int":
-        return st.sampled_from(INTS) | st.integers(-20, 20)
-    if type == "float":
-        return st.sampled_from([float(eval(text)) for text in FLOATS]) | st.floats()
-    if type == "bool":
-        return st.booleans()
-    if type in TUPLES:
-        return st.tuples(*(values(item) for item in TUPLES[type]))
-    code = TYPECODES[type]
-    if code in "df":
-        width = 64 if code == "d" else 32
-        some = st.sampled_from([0.0, -0.0, 1.5, -2.0]) | st.floats(width=width)
-        return st.lists(some, max_size=7).map(lambda items: array.array(code, items))
-    least, most = LIMITS[code]
-    small = st.sampled_from([least, most, 0, 1, 2]) | st.integers(max(-20, least), 20)
-    return st.lists(small, max_size=7).map(lambda items: array.array(code, items))
-
-
-LIMITS = {
-    "q": (-(2**63), 2**63 - 1),
-    "i": (-(2**31), 2**31 - 1),
-    "B": (0, 255),
-    "b": (-128, 127),
-}

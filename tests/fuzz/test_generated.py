@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.differential import View, build, differences
-from tests.fuzz.programs import TYPECODES, Draw, modules, values
+from tests.fuzz.programs import modules
+from tests.fuzz.values import TYPECODES, Draw, values
 
 EXAMPLES = int(os.environ.get("PPY_FUZZ_EXAMPLES", "12"))
 """Modules to generate; `make fuzz` asks for many more."""

@@ -67,10 +67,19 @@ def _print(expr: ir.Expr, names: Names) -> tuple[str, int]:
             buffers = (names.variables[first], names.variables[second])
             spans = ", ".join(f"{name}.data, PPY_BYTES({name})" for name in buffers)
             return f"ppy_disjoint({spans})", _PRIMARY
-        case ir.Elements(buffer, _):
-            return names.variables[buffer], _PRIMARY
+        case ir.Elements(buffer, start, length):
+            return _elements(buffer, start, length, names), _PRIMARY
         case _:
             assert_never(expr)
+
+
+def _elements(buffer: str, start: ir.Expr | None, length: ir.Expr | None, names: Names) -> str:
+    name = names.variables[buffer]
+    if start is None or length is None:
+        return name
+    first = _operand(start, names, _INFIX["+"] + 1, mixed=_INFIX["+"])
+    type_ = f"ppy_{names.elements[buffer].value}"
+    return f"({type_}){{{name}.data + {first}, {print_expr(length, names)}}}"
 
 
 def _constant(constant: ir.Const) -> tuple[str, int]:

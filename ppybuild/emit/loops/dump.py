@@ -40,8 +40,10 @@ def dump_expr(expr: ir.Expr) -> str:
             return f"len({buffer})"
         case ir.Disjoint(first, second, _):
             return f"disjoint({first}, {second})"
-        case ir.Elements(buffer, _):
-            return f"{buffer}[:]"
+        case ir.Elements(buffer, start, length):
+            if start is None or length is None:
+                return f"{buffer}[:]"
+            return f"{buffer}[{dump_expr(start)}:+{dump_expr(length)}]"
         case _:
             assert_never(expr)
 

@@ -123,9 +123,15 @@ class Disjoint:
 @final
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """All elements of a buffer as floats: an operand of checked operators that take them."""
+    """All elements of a buffer, or `length` of them from `start`: an operand of checked
+    operators that take them as floats, or an argument of a call that reads them.
+
+    `start` and `length` lie inside the buffer.
+    """
 
     buffer: str
+    start: Expr | None = None
+    length: Expr | None = None
     type: Type = Type.F64
 
 
@@ -192,7 +198,8 @@ class Save:
 class Call:
     """Call another native function; if it abandons, so does this run.
 
-    `args` are expressions, or names of buffers where the callee's parameter is one.
+    `args` are expressions; where the callee's parameter is a buffer, the name of one, or
+    `Elements` of one, which the callee does not store into.
     """
 
     targets: tuple[str, ...]

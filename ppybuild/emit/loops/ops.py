@@ -72,6 +72,9 @@ _INTEGER = {
     "isqrt": Operator((I64,), I64, "ppy_isqrt"),
     "factorial": Operator((I64,), I64, "ppy_factorial"),
     "index": Operator((I64, I64), I64, "ppy_index"),
+    # Where a slice of so many items starts or stops, and how many lie between the two.
+    "slice_bound": Operator((I64, I64), I64, "ppy_slice_bound"),
+    "slice_length": Operator((I64, I64), I64, "ppy_slice_length"),
 }
 
 # Of operands that are not negative: the greatest integer where the result is beyond it. Passes

@@ -45,7 +45,9 @@ def operands(expression: Expr) -> tuple[Expr, ...]:
             return (condition, then, orelse)
         case Load(index=index):
             return (index,)
-        case Const() | Var() | Length() | Disjoint() | Elements():
+        case Elements(start=start, length=length):
+            return tuple(each for each in (start, length) if each is not None)
+        case Const() | Var() | Length() | Disjoint():
             return ()
 
 
@@ -66,7 +68,11 @@ def rewrite(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
             )
         case Load(index=index):
             return change(replace(expression, index=rewrite(index, change)))
-        case Const() | Var() | Length() | Disjoint() | Elements():
+        case Elements(start=start, length=length):
+            if start is not None and length is not None:
+                start, length = rewrite(start, change), rewrite(length, change)
+            return change(replace(expression, start=start, length=length))
+        case Const() | Var() | Length() | Disjoint():
             return change(expression)
 
 

@@ -140,16 +140,33 @@ def _check_call(scope: _Scope, call: ir.Call) -> None:
             assert not isinstance(arg, str)
             _check_type(scope, arg, parameter.type)
         else:
-            assert isinstance(arg, str)
-            given = _buffer(scope, arg)
+            given = _check_buffer(scope, arg)
             _require(given.element is parameter.element, scope.function, f"element of {arg}")
-            _require(
-                given.writable or not parameter.writable, scope.function, f"write to {arg}"
-            )
+            writable = given.writable and isinstance(arg, str)
+            _require(writable or not parameter.writable, scope.function, f"write to {arg}")
     results = flat_result(callee.result)
     _require(len(results) == len(call.targets), scope.function, f"results of {call.function}")
     for target, type_ in zip(call.targets, results, strict=True):
         _check_target(scope, target, type_)
+
+
+def _check_buffer(scope: _Scope, arg: ir.Expr | str) -> ir.BufferParameter:
+    """The buffer that an argument is, or lies in."""
+    if isinstance(arg, str):
+        return _buffer(scope, arg)
+    if not isinstance(arg, ir.Elements):
+        raise InvalidIR(f"{scope.function.name}: {arg} is no buffer")
+    _require(arg.start is not None, scope.function, f"{arg.buffer} is passed by its name")
+    _check_bounds(scope, arg)
+    return _buffer(scope, arg.buffer)
+
+
+def _check_bounds(scope: _Scope, elements: ir.Elements) -> None:
+    """Both bounds are ints, or there are none."""
+    bounds = [each for each in (elements.start, elements.length) if each is not None]
+    _require(len(bounds) != 1, scope.function, f"a part of {elements.buffer} with one bound")
+    for bound in bounds:
+        _check_type(scope, bound, ir.Type.I64)
 
 
 def flat_parameters(
@@ -192,8 +209,10 @@ def _check_args(
         if isinstance(type_, ir.Type):
             _check_type(scope, arg, type_)
         else:
-            whole = isinstance(arg, ir.Elements) and _buffer(scope, arg.buffer).element is type_
-            _require(whole, scope.function, f"{arg} for {op}")
+            fits = isinstance(arg, ir.Elements) and _buffer(scope, arg.buffer).element is type_
+            _require(fits, scope.function, f"{arg} for {op}")
+            if isinstance(arg, ir.Elements):
+                _check_bounds(scope, arg)
 
 
 _PYTHON_TYPES = {ir.Type.I64: int, ir.Type.F64: float, ir.Type.BOOL: bool}

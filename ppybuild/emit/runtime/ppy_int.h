@@ -205,4 +205,11 @@ static inline bool ppy_checked_index(int64_t index, int64_t length, int64_t *res
     return PPY_LIKELY((uint64_t)at < (uint64_t)length);
 }
 
+/* Where a slice of a sequence starts or stops, and how many items it has. */
+static inline int64_t ppy_slice_bound(int64_t bound, int64_t length) {
+    if (bound < 0) bound += length;
+    return bound < 0 ? 0 : bound > length ? length : bound;
+}
+static inline int64_t ppy_slice_length(int64_t start, int64_t stop) { return start < stop ? stop - start : 0; }
+
 #endif

@@ -22,7 +22,12 @@ def sanitizer() -> str:
 @pytest.mark.skipif(not sanitizer(), reason="no address sanitizer")
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="already inside")
 def test_kernels_are_clean_under_sanitizers() -> None:
-    files = ("test_lower_native.py", "test_operators_native.py", "test_printer.py")
+    files = (
+        "test_lower_native.py",
+        "test_operators_native.py",
+        "test_printer.py",
+        "test_slices_native.py",
+    )
     environment = {
         **os.environ,
         "LD_PRELOAD": sanitizer(),

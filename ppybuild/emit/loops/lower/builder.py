@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -14,15 +14,20 @@ from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
     Environment,
+    Items,
     Mixed,
     Number,
     Value,
+    View,
+    aged,
     describe,
     leaves,
     rebuild,
+    views,
 )
 from ppybuild.emit.loops.ops import CHECKED, OPS
 from ppybuild.emit.loops.tree import statements
+from ppybuild.emit.loops.verify import flat_parameters
 from ppybuild.emit.relied import Path, Relied
 from ppybuild.graph.program import Facts
 
@@ -66,6 +71,8 @@ class Builder:
         self.loops: list[Loop] = []
         self.called: set[str] = set()
         self.result: list[ir.Result] = []
+        self.apart: set[tuple[str, str]] = set()
+        """Buffers that must not share memory, which is tested where the function starts."""
         self.relies: dict[Path, Relied] = {}
 
     def rely(self, node: ast.expr, make: Callable[[Path], Relied]) -> None:
@@ -90,6 +97,11 @@ class Builder:
 
     def emit(self, statement: ir.Statement) -> None:
         self.block.append(statement)
+        written = stores(statement, self.known)
+        if written and self.env is not None:
+            for name, binding in self.env.items():
+                if binding.value is not None and any(views(binding.value)):
+                    self.env[name] = replace(binding, value=aged(binding.value, written))
 
     def fail(self, kind: str, location: ir.Location) -> None:
         """Python raises here, always."""
@@ -115,6 +127,33 @@ class Builder:
         self.locals[name] = type_
         self.temporaries.add(name)
         return ir.Var(name, type_)
+
+    # Slices
+
+    def written(self, block: Sequence[ir.Statement]) -> frozenset[str]:
+        """The buffers that a block may store into."""
+        every = statements(tuple(block))
+        return frozenset().union(*(stores(each, self.known) for each in every))
+
+    def keep(self, node: ast.AST, value: Value, written: frozenset[str] = frozenset()) -> None:
+        """Make sure that the slices in a value still are what they were when they were made,
+        whatever has been stored into these buffers as well."""
+        for view in views(value):
+            every = view.written | written
+            if view.buffer.name in every:
+                raise Stay(
+                    node,
+                    f"a slice of `{view.buffer.name}` that is used after a store into it",
+                    "use the slice before the store, or index the buffer with an offset",
+                )
+            self.apart |= {(view.buffer.name, other) for other in every}
+
+    def settled(self, value: ir.Expr, location: ir.Location) -> ir.Expr:
+        """The value, computed here and once."""
+        simple = isinstance(value, ir.Const | ir.Length) or (
+            isinstance(value, ir.Var) and value.name in self.temporaries
+        )
+        return value if simple else self.assign_temporary(value, location)
 
     # Order of evaluation
 
@@ -194,6 +233,9 @@ class Builder:
                 return tuple(self._variables(f"{name}.{at}", item) for at, item in items)
             case BufferRef():
                 return value
+            case View():
+                ends = (self.variable(f"{name}.{end}", I64) for end in ("start", "length"))
+                return rebuild(value, iter([ir.Var(end, I64) for end in ends]))
             case Mixed(inner):
                 return Mixed(ir.Var(self.variable(name, inner.type), inner.type))
             case _:
@@ -238,6 +280,7 @@ class Builder:
             if node.id not in self.flagged:
                 raise NeedsFlag(node.id)
             self.emit(ir.Guard(self.flag(node.id), "unbound variable", location))
+        self.keep(node, binding.value)
         return binding.value
 
     def flag(self, name: str) -> ir.Var:
@@ -257,6 +300,26 @@ def path_of(node: ast.expr) -> Path | None:
     return None
 
 
+def stores(statement: ir.Statement, known: Mapping[str, NativeSignature]) -> frozenset[str]:
+    """The buffers that a statement itself may store into."""
+    match statement:
+        case ir.Store(buffer=buffer):
+            return frozenset((buffer,))
+        case ir.Call(function=name, args=args):
+            parameters = flat_parameters(known[name].parameters)
+            return frozenset(
+                arg
+                for parameter, arg in zip(parameters, args, strict=True)
+                if isinstance(arg, str) and is_written(parameter)
+            )
+        case _:
+            return frozenset()
+
+
+def is_written(parameter: ir.Parameter) -> bool:
+    return isinstance(parameter, ir.BufferParameter) and parameter.writable
+
+
 def at(node: ast.AST) -> ir.Location:
     """Where a node begins."""
     return ir.Location(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
@@ -264,7 +327,7 @@ def at(node: ast.AST) -> ir.Location:
 
 def require_number(node: ast.AST, value: Value) -> Number:
     """The value, which must be a number."""
-    if isinstance(value, tuple | BufferRef):
+    if isinstance(value, tuple | Items):
         raise Stay(node, f"{describe(value)} where only a number lowers")
     return value
 

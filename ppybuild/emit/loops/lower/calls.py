@@ -6,13 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import Builder, at, require_number
+from ppybuild.emit.loops.lower.builder import Builder, at, is_written, require_number
 from ppybuild.emit.loops.lower.library import FUNCTIONS, Call, NotAnInt, bind_arguments
 from ppybuild.emit.loops.lower.operators import constant
 from ppybuild.emit.loops.lower.sequences import ON_SEQUENCES
 from ppybuild.emit.loops.lower.signatures import NativeSignature, Undecided
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import BufferRef, Mixed, Value, describe, leaves
+from ppybuild.emit.loops.lower.values import BufferRef, Items, Value, View, describe, leaves
 from ppybuild.emit.loops.verify import flat_result
 from ppybuild.emit.relied import ReliedLibrary, ReliedNative
 from ppybuild.graph.program import Callee, Parameter
@@ -82,12 +82,30 @@ def _project_call(
                 f"{describe(value)} for parameter `{parameter.name}` of `{name}`",
                 "convert it where it is passed",
             )
-        for leaf in leaves(value):
-            passed.append(leaf.name if isinstance(leaf, BufferRef) else leaf)
+        passed += _passed(node, parameter, value)
+    stores = frozenset(
+        value.name
+        for parameter, value in zip(signature.parameters, values, strict=True)
+        if is_written(parameter) and isinstance(value, BufferRef)
+    )
+    builder.keep(node, tuple(values), stores)
     targets = [builder.temporary(type_, "result") for type_ in flat_result(signature.result)]
     names = tuple(target.name for target in targets)
     builder.emit(ir.Call(names, name, tuple(passed), at(node)))
     return _shaped(signature.result, list(targets))
+
+
+def _passed(node: ast.Call, parameter: ir.Parameter, value: Value) -> list[ir.Expr | str]:
+    """The arguments of the kernel for one parameter."""
+    if not isinstance(value, View):
+        return [leaf.name if isinstance(leaf, BufferRef) else leaf for leaf in leaves(value)]
+    if is_written(parameter):
+        raise Stay(
+            node,
+            f"a slice for parameter `{parameter.name}`, which is stored into",
+            "pass the buffer and an offset",
+        )
+    return [value.elements()]
 
 
 def _arguments(
@@ -141,9 +159,9 @@ def _default_value(builder: Builder, default: ast.expr | None) -> Value | None:
 def _fits(parameter: ir.Parameter, value: Value) -> bool:
     match parameter:
         case ir.ScalarParameter(_, type_):
-            return not isinstance(value, tuple | BufferRef | Mixed) and value.type is type_
+            return isinstance(value, ir.Expr) and value.type is type_
         case ir.BufferParameter(_, element, _):
-            return isinstance(value, BufferRef) and value.element is element
+            return isinstance(value, Items) and value.element is element
         case ir.TupleParameter(_, items):
             if not isinstance(value, tuple) or len(value) != len(items):
                 return False

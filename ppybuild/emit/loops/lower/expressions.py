@@ -28,14 +28,17 @@ from ppybuild.emit.loops.lower.operators import (
     to_bool,
     to_int,
 )
+from ppybuild.emit.loops.lower.slices import make_view, slice_parts
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
     Environment,
+    Items,
     Mixed,
     Number,
     Value,
+    View,
     describe,
     join,
     unmixed,
@@ -54,7 +57,6 @@ _UNSUPPORTED: dict[type[ast.expr], tuple[str, str]] = {
     ast.GeneratorExp: ("a generator expression", "write the loop out"),
     ast.Lambda: ("a lambda", "make it a function of the module"),
     ast.JoinedStr: ("a formatted string", ""),
-    ast.Slice: ("a slice", "index the buffer with an offset"),
     ast.Starred: ("unpacking with `*`", "write the items out"),
 }
 
@@ -136,6 +138,7 @@ def lower_operands(builder: Builder, nodes: Sequence[ast.expr]) -> list[Value]:
         mark = len(builder.block)
         value = lower_expr(builder, node)
         if builder.has_effects(mark):
+            builder.keep(node, tuple(values), builder.written(builder.block[mark:]))
             for index, earlier in enumerate(values):
                 before = len(builder.block)
                 values[index] = builder.pin(earlier, mark, at(node))
@@ -164,8 +167,8 @@ def lower_test(builder: Builder, node: ast.expr) -> ir.Expr:
     value = lower_expr(builder, node)
     if isinstance(value, tuple):
         return ir.Const(bool(value), BOOL)
-    if isinstance(value, BufferRef):
-        return to_bool(ir.Length(value.name))
+    if isinstance(value, Items):
+        return to_bool(value.length)
     return to_bool(unmixed(value))
 
 
@@ -173,17 +176,17 @@ def lower_element(builder: Builder, node: ast.Subscript) -> tuple[BufferRef, ir.
     """The buffer of a subscript, and its index, checked to be inside."""
     value = lower_expr(builder, node.value)
     if not isinstance(value, BufferRef):
-        raise Stay(node, f"an item of {describe(value)} that changes")
-    index = lower_index(builder, node, value)
-    return value, index
+        help = "store into the buffer itself" if isinstance(value, View) else ""
+        raise Stay(node, f"an item of {describe(value)} that changes", help)
+    return value, check_index(builder, node, value, lower_expr(builder, node.slice))
 
 
-def lower_index(builder: Builder, node: ast.Subscript, buffer: BufferRef) -> ir.Expr:
-    """The index of a subscript of this buffer, checked to be inside."""
-    index = to_int(lower_scalar(builder, node.slice))
+def check_index(builder: Builder, node: ast.Subscript, items: Items, given: Value) -> ir.Expr:
+    """The index of a subscript of these items, checked to be inside."""
+    index = to_int(require_scalar(node.slice, given))
     if index.type is not I64:
         raise Stay(node.slice, "an index that is not an int")
-    return builder.checked("index", (index, ir.Length(buffer.name)), at(node))
+    return builder.checked("index", (index, items.length), at(node))
 
 
 def _is_local(builder: Builder, node: ast.expr) -> bool:
@@ -362,14 +365,20 @@ def _merge(one: Environment | None, other: Environment | None) -> dict[str, Bind
 
 def _subscript(builder: Builder, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Slice):
-        raise Stay(node, "a slice", "index the buffer with an offset")
-    value = lower_expr(builder, node.value)
-    if isinstance(value, BufferRef):
-        index = lower_index(builder, node, value)
-        return ir.Load(value.name, index, value.element.type)
-    index_value = lower_expr(builder, node.slice)
-    if isinstance(value, tuple) and isinstance(index_value, ir.Const):
-        position = int(index_value.value)
-        if index_value.type is not F64 and -len(value) <= position < len(value):
+        return _slice(builder, node, node.slice)
+    value, index = lower_operands(builder, (node.value, node.slice))
+    if isinstance(value, Items):
+        return value.item(check_index(builder, node, value, index))
+    if isinstance(value, tuple) and isinstance(index, ir.Const):
+        position = int(index.value)
+        if index.type is not F64 and -len(value) <= position < len(value):
             return value[position]
     raise Stay(node, "an item of a tuple at an index that is not constant", "unpack it first")
+
+
+def _slice(builder: Builder, node: ast.Subscript, bounds: ast.Slice) -> Value:
+    parts = slice_parts(bounds)
+    source, *given = lower_operands(builder, [node.value, *(each for each in parts if each)])
+    values = iter(given)
+    lower, upper = (next(values) if each else None for each in parts)
+    return make_view(builder, node, source, lower, upper)

@@ -62,7 +62,11 @@ def _lower_body(
     lower_block(builder, function.node.body)
     if builder.env is not None:
         note_result(builder, function.node, None)
-    body, locals_ = _tidy(builder, tuple(builder.block), frozenset(fixed))
+    guards = [
+        ir.Guard(ir.Disjoint(*pair), "memory shared with a slice", location)
+        for pair in sorted(builder.apart)
+    ]
+    body, locals_ = _tidy(builder, (*guards, *builder.block), frozenset(fixed))
     result = builder.result[0] if builder.result else None
     return ir.Function(
         function.name,

@@ -13,7 +13,7 @@ from ppybuild.emit.loops.lower.calls import rely_on_library
 from ppybuild.emit.loops.lower.expressions import lower_expr, lower_scalar, lower_scalars
 from ppybuild.emit.loops.lower.operators import lower_binary, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import BufferRef, Value
+from ppybuild.emit.loops.lower.values import Items, Value, View, views
 
 _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
 
@@ -30,6 +30,8 @@ class Iteration:
     value: Value
     direct: bool
     """Whether the target is bound to the counter."""
+    views: tuple[View, ...] = ()
+    """The slices that it goes over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class _Items:
 
     length: ir.Expr
     item: Callable[[ir.Expr], Value]
+    views: tuple[View, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ def plan_iteration(builder: Builder, node: ast.For) -> Iteration | None:
     items = _items(builder, node.iter)
     if items is None:
         return None
-    return Iteration(_ZERO, items.length, _ONE, index, items.item(index), direct=False)
+    value = items.item(index)
+    return Iteration(_ZERO, items.length, _ONE, index, value, False, items.views)
 
 
 def _range_like(builder: Builder, node: ast.expr) -> Callable[[], _Range | None] | None:
@@ -181,12 +185,10 @@ def _items(builder: Builder, node: ast.expr) -> _Items | None:
     if name and isinstance(node, ast.Call):
         _rely(builder, node)
         return _ITERABLES[name](builder, node)
-    value = lower_expr(builder, node)
-    if not isinstance(value, BufferRef):
+    value = builder.pin(lower_expr(builder, node), len(builder.block), at(node))
+    if not isinstance(value, Items):
         raise Stay(node, "a loop over anything but ranges and buffers", "count in the loop")
-    return _Items(
-        ir.Length(value.name), lambda index: ir.Load(value.name, index, value.element.type)
-    )
+    return _Items(value.length, value.item, tuple(views(value)))
 
 
 def _enumerate(builder: Builder, call: ast.Call) -> _Items | None:
@@ -203,10 +205,14 @@ def _enumerate(builder: Builder, call: ast.Call) -> _Items | None:
     if first.type is F64:
         raise Stay(call, "`enumerate` from a float")
     if first == _ZERO:
-        return _Items(inner.length, lambda index: (index, inner.item(index)))
+        return _Items(inner.length, lambda index: (index, inner.item(index)), inner.views)
     first = require_scalar(call, builder.pin(first, len(builder.block), at(call)))
     _arithmetic(builder, call, ast.Add(), first, inner.length)
-    return _Items(inner.length, lambda index: (op("add.i64", first, index), inner.item(index)))
+
+    def item(index: ir.Expr) -> Value:
+        return op("add.i64", first, index), inner.item(index)
+
+    return _Items(inner.length, item, inner.views)
 
 
 def _zip(builder: Builder, call: ast.Call) -> _Items | None:
@@ -216,7 +222,8 @@ def _zip(builder: Builder, call: ast.Call) -> _Items | None:
     if len(found) < len(parts):
         return None
     length = reduce(lambda one, two: op("min.i64", one, two), (part.length for part in found))
-    return _Items(length, lambda index: tuple(part.item(index) for part in found))
+    together = tuple(view for part in found for view in part.views)
+    return _Items(length, lambda index: tuple(part.item(index) for part in found), together)
 
 
 def _reversed(builder: Builder, call: ast.Call) -> _Items | None:
@@ -227,7 +234,11 @@ def _reversed(builder: Builder, call: ast.Call) -> _Items | None:
     if inner is None:
         return None
     last = op("sub.i64", inner.length, _ONE)
-    return _Items(inner.length, lambda index: inner.item(op("sub.i64", last, index)))
+
+    def item(index: ir.Expr) -> Value:
+        return inner.item(op("sub.i64", last, index))
+
+    return _Items(inner.length, item, inner.views)
 
 
 _ITERABLES: dict[str, Callable[[Builder, ast.Call], _Items | None]] = {

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.lower.builder import stores
 from ppybuild.emit.loops.lower.function import lower_function
 from ppybuild.emit.loops.lower.signatures import NativeSignature, lower_signature
 from ppybuild.emit.loops.lower.stay import Stay
@@ -33,9 +34,13 @@ def lower(
         except Stay as stay:
             stays[name] = stay
     lowered = _lower_all(facts, known, stays)
-    ordered = {name: lowered[name] for name in wanted if name in lowered}
+    ordered = {
+        name: replace(lowered[name], parameters=known[name].parameters)
+        for name in wanted
+        if name in lowered
+    }
     remarks = tuple(_remark(facts, name, stays[name]) for name in wanted if name in stays)
-    return _with_writes(ordered), remarks
+    return ordered, remarks
 
 
 def _lower_all(
@@ -66,6 +71,10 @@ def _lower_all(
                 decided.add(name)
                 known[name] = replace(known[name], result=result)
                 queue.extend([name, *sorted(callers.get(name, ()))])
+            parameters = _with_writes(attempt.function, known)
+            if parameters != known[name].parameters:
+                known[name] = replace(known[name], parameters=parameters)
+                queue.extend(sorted(callers.get(name, ())))
             lowered[name] = attempt.function
         except Stay as stay:
             stays[name] = stay
@@ -129,44 +138,15 @@ def _remark(facts: Facts, name: str, stay: Stay) -> Diagnostic:
     )
 
 
-def _with_writes(functions: dict[str, ir.Function]) -> dict[str, ir.Function]:
-    """Mark the buffers that functions store into, themselves or through those they call."""
-    writes: dict[str, set[str]] = {
-        name: {each.buffer for each in statements(function.body) if isinstance(each, ir.Store)}
-        for name, function in functions.items()
-    }
-    changed = True
-    while changed:
-        changed = False
-        for name, function in functions.items():
-            for call in statements(function.body):
-                if isinstance(call, ir.Call):
-                    found = _written_arguments(call, functions, writes) - writes[name]
-                    writes[name] |= found
-                    changed = changed or bool(found)
-    return {
-        name: replace(
-            function,
-            parameters=tuple(_writable(each, writes[name]) for each in function.parameters),
-        )
-        for name, function in functions.items()
-    }
-
-
-def _written_arguments(
-    call: ir.Call, functions: dict[str, ir.Function], writes: dict[str, set[str]]
-) -> set[str]:
-    buffers = [
-        each.name
-        for each in functions[call.function].parameters
+def _with_writes(
+    function: ir.Function, known: dict[str, NativeSignature]
+) -> tuple[ir.Parameter, ...]:
+    """The parameters, those marked that the function stores into, itself or through those
+    that it calls, as far as is known of them."""
+    written = frozenset().union(*(stores(each, known) for each in statements(function.body)))
+    return tuple(
+        replace(each, writable=each.writable or each.name in written)
         if isinstance(each, ir.BufferParameter)
-    ]
-    passed = [arg for arg in call.args if isinstance(arg, str)]
-    written = writes[call.function]
-    return {arg for name, arg in zip(buffers, passed, strict=True) if name in written}
-
-
-def _writable(parameter: ir.Parameter, written: set[str]) -> ir.Parameter:
-    if isinstance(parameter, ir.BufferParameter):
-        return replace(parameter, writable=parameter.name in written)
-    return parameter
+        else each
+        for each in function.parameters
+    )

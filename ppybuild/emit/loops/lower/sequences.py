@@ -19,7 +19,7 @@ from ppybuild.emit.loops.lower.builder import (
 from ppybuild.emit.loops.lower.library import Call, extreme
 from ppybuild.emit.loops.lower.operators import as_float, lower_binary, to_float, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import BufferRef, Number, Value, describe
+from ppybuild.emit.loops.lower.values import Items, Number, Value, describe
 
 COMPENSATED_SUM = sys.version_info >= (3, 12)
 """Whether `sum` of floats carries a correction along, which kernels do not."""
@@ -34,9 +34,9 @@ def _length(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     value = values[0]
     if isinstance(value, tuple):
         return ir.Const(len(value), I64)
-    if not isinstance(value, BufferRef):
+    if not isinstance(value, Items):
         raise Stay(node, f"the length of {describe(value)}")
-    return ir.Length(value.name)
+    return value.length
 
 
 # Sums and products, from left to right
@@ -54,7 +54,7 @@ def _fold(name: str, operator_: ast.operator, by_position: bool) -> Rule:
             raise Stay(node, f"this form of `{name}`")
         start = require_scalar(node, values[1]) if len(values) == 2 else neutral
         source = values[0]
-        if isinstance(source, BufferRef):
+        if isinstance(source, Items):
             return _fold_buffer(builder, node, name, operation, source, to_int(start))
         if not isinstance(source, tuple):
             raise Stay(node, f"`{name}` of anything but a buffer or a tuple", _WRITE_OUT)
@@ -81,7 +81,7 @@ def _fold_buffer(
     node: ast.Call,
     name: str,
     operation: str,
-    buffer: BufferRef,
+    buffer: Items,
     start: ir.Expr,
 ) -> Value:
     location = at(node)
@@ -117,14 +117,13 @@ def _extreme_item(name: str) -> Rule:
         if isinstance(source, tuple) and source:
             items = tuple(require_number(node, item) for item in source)
             return extreme(name)(Call(builder, node, items, at(node)))
-        if not isinstance(source, BufferRef):
+        if not isinstance(source, Items):
             raise Stay(node, f"`{name}` of anything but numbers, a tuple or a buffer")
         location = at(node)
         type_ = source.element.type
         _require_items(builder, source, location)
         best = builder.temporary(type_, name)
-        first = ir.Load(source.name, ir.Const(0, I64), type_)
-        builder.emit(ir.Assign(best.name, first, location))
+        builder.emit(ir.Assign(best.name, source.item(ir.Const(0, I64)), location))
         index, item = _item(builder, source)
         body = ir.Assign(best.name, op(f"{name}.{type_.value}", best, item), location)
         builder.emit(_over(source, index, 1, (body,), location))
@@ -133,21 +132,21 @@ def _extreme_item(name: str) -> Rule:
     return lower
 
 
-def _require_items(builder: Builder, buffer: BufferRef, location: ir.Location) -> None:
-    some = op("gt.i64", ir.Length(buffer.name), ir.Const(0, I64))
+def _require_items(builder: Builder, buffer: Items, location: ir.Location) -> None:
+    some = op("gt.i64", buffer.length, ir.Const(0, I64))
     builder.emit(ir.Guard(some, "empty buffer", location))
 
 
-def _item(builder: Builder, buffer: BufferRef) -> tuple[ir.Var, ir.Load]:
+def _item(builder: Builder, buffer: Items) -> tuple[ir.Var, ir.Expr]:
     index = builder.temporary(I64, "index")
-    return index, ir.Load(buffer.name, index, buffer.element.type)
+    return index, buffer.item(index)
 
 
 def _over(
-    buffer: BufferRef, index: ir.Var, start: int, body: ir.Block, location: ir.Location
+    buffer: Items, index: ir.Var, start: int, body: ir.Block, location: ir.Location
 ) -> ir.For:
     first, one = ir.Const(start, I64), ir.Const(1, I64)
-    return ir.For(index.name, first, ir.Length(buffer.name), one, body, (), location)
+    return ir.For(index.name, first, buffer.length, one, body, (), location)
 
 
 # Operators that take all the numbers at once
@@ -155,9 +154,9 @@ def _over(
 
 def _exact_sum(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     source = _only(node, "math.fsum", values)
-    if isinstance(source, BufferRef):
+    if isinstance(source, Items):
         row = f"fsum.{source.element.value}"
-        return builder.checked(row, (ir.Elements(source.name),), at(node))
+        return builder.checked(row, (source.elements(),), at(node))
     numbers = _floats(node, "math.fsum", source)
     return builder.checked("fsum", numbers, at(node)) if numbers else ir.Const(0.0, F64)
 

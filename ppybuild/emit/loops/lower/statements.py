@@ -31,6 +31,8 @@ from ppybuild.emit.loops.lower.values import (
     Mixed,
     Number,
     Value,
+    View,
+    aged,
     describe,
     join,
     leaves,
@@ -120,7 +122,9 @@ def _assign(
     single = len(targets) == 1
     if not single or isinstance(targets[0], ast.Tuple | ast.List):
         value = builder.pin(value, len(builder.block), at(node), _bound_names(targets))
+    mark = len(builder.block)
     for target in targets:
+        value = aged(value, builder.written(builder.block[mark:]))
         _bind(builder, target, value, last_use=single)
 
 
@@ -140,8 +144,9 @@ def _bind(builder: Builder, target: ast.expr, value: Value, last_use: bool = Fal
         case ast.Tuple(elts=items) | ast.List(elts=items):
             if not isinstance(value, tuple) or len(items) != len(value):
                 raise Stay(target, f"unpacking {describe(value)} into {len(items)} names")
+            mark = len(builder.block)
             for item, each in zip(items, value, strict=True):
-                _bind(builder, item, each)
+                _bind(builder, item, aged(each, builder.written(builder.block[mark:])))
         case ast.Subscript():
             mark = len(builder.block)
             buffer, index = lower_element(builder, target)
@@ -268,6 +273,7 @@ def _stable(
 
 
 def _for(builder: Builder, node: ast.For) -> None:
+    mark = len(builder.block)
     iteration = plan_iteration(builder, node)
     if iteration is None:
         return
@@ -283,6 +289,8 @@ def _for(builder: Builder, node: ast.For) -> None:
         blocks[:] = [tuple(block)]
 
     head, loop = _stable(builder, builder.env, turn)
+    stores = builder.written((*builder.block[mark:], *blocks[0]))
+    builder.keep(node.iter, iteration.views, stores)
     orelse = _branch(builder, head, node.orelse)
     start, stop, step = iteration.start, iteration.stop, iteration.step
     builder.emit(ir.For(used[0], start, stop, step, blocks[0], orelse, at(node)))
@@ -356,7 +364,7 @@ def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult:
             if not value:
                 raise Stay(node, "an empty tuple as result")
             return ir.TupleResult(tuple(_result(node, item) for item in value))
-        case BufferRef():
+        case BufferRef() | View():
             raise Stay(node, "a buffer as result", "fill a buffer that is passed in")
         case Mixed():
             raise mixed_types(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from ppybuild.emit.loops import ir
@@ -16,6 +16,54 @@ class BufferRef:
 
     name: str
     element: ir.Element
+
+    @property
+    def length(self) -> ir.Expr:
+        return ir.Length(self.name)
+
+    def item(self, index: ir.Expr) -> ir.Expr:
+        """The item at an index inside."""
+        return ir.Load(self.name, index, self.element.type)
+
+    def elements(self) -> ir.Elements:
+        return ir.Elements(self.name)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """A slice of a buffer, which Python copies and a kernel borrows.
+
+    That is the same while nothing that the buffer's memory is may have been stored into:
+    `written` are the buffers that have been since the slice was made.
+    """
+
+    buffer: BufferRef
+    start: ir.Expr
+    length: ir.Expr
+    written: frozenset[str] = frozenset()
+
+    @property
+    def element(self) -> ir.Element:
+        return self.buffer.element
+
+    def item(self, index: ir.Expr) -> ir.Expr:
+        """The item at an index inside."""
+        return self.buffer.item(self.place(index))
+
+    def elements(self) -> ir.Elements:
+        return ir.Elements(self.buffer.name, self.start, self.length)
+
+    def place(self, index: ir.Expr) -> ir.Expr:
+        """Where in the buffer an item lies, or where one after the last would."""
+        zero = ir.Const(0, ir.Type.I64)
+        if zero in (self.start, index):
+            return index if self.start == zero else self.start
+        return ir.Op("add.i64", (self.start, index), ir.Type.I64)
+
+
+Items = BufferRef | View
+"""Numbers in memory."""
 
 
 @final
@@ -31,8 +79,8 @@ class Mixed:
 
 
 Number = ir.Expr | Mixed
-Value = Number | BufferRef | tuple["Value", ...]
-"""A scalar, a buffer, or a tuple of such."""
+Value = Number | Items | tuple["Value", ...]
+"""A scalar, a buffer, a slice of one, or a tuple of such."""
 
 
 def unmixed(value: Number) -> ir.Expr:
@@ -74,6 +122,8 @@ def _join_values(values: list[Value | None]) -> Value | None:
     first = values[0]
     if all(each == first for each in values):
         return first
+    if isinstance(first, View):
+        return _join_views(first, values)
     floats = {each.value if isinstance(each, Mixed) else each for each in values}
     if len(floats) == 1 and any(isinstance(each, Mixed) for each in values):
         (value,) = floats
@@ -81,13 +131,47 @@ def _join_values(values: list[Value | None]) -> Value | None:
     return None
 
 
-def leaves(value: Value) -> Iterator[ir.Expr | BufferRef]:
-    """The scalars and buffers of a value, in order."""
+def _join_views(first: View, values: list[Value | None]) -> View | None:
+    """One slice, which on some ways has seen more stores."""
+    views = [each for each in values if isinstance(each, View)]
+    written = frozenset().union(*(each.written for each in views))
+    joined = {replace(each, written=written) for each in views}
+    return joined.pop() if len(views) == len(values) and len(joined) == 1 else None
+
+
+def views(value: Value) -> Iterator[View]:
+    """The slices in a value."""
     if isinstance(value, tuple):
         for item in value:
-            yield from leaves(item)
-    else:
-        yield value.value if isinstance(value, Mixed) else value
+            yield from views(item)
+    elif isinstance(value, View):
+        yield value
+
+
+def aged(value: Value, written: frozenset[str]) -> Value:
+    """The value after stores into these buffers."""
+    match value:
+        case tuple():
+            return tuple(aged(item, written) for item in value)
+        case View():
+            return replace(value, written=value.written | written)
+        case _:
+            return value
+
+
+def leaves(value: Value) -> Iterator[ir.Expr | BufferRef]:
+    """The scalars and buffers of a value, in order; of a slice, its bounds."""
+    match value:
+        case tuple():
+            for item in value:
+                yield from leaves(item)
+        case View(_, start, length):
+            yield start
+            yield length
+        case Mixed(inner):
+            yield inner
+        case _:
+            yield value
 
 
 def rebuild(value: Value, new: Iterator[ir.Expr | BufferRef]) -> Value:
@@ -95,6 +179,11 @@ def rebuild(value: Value, new: Iterator[ir.Expr | BufferRef]) -> Value:
     if isinstance(value, tuple):
         return tuple(rebuild(item, new) for item in value)
     leaf = next(new)
+    if isinstance(value, View):
+        length = next(new)
+        assert not isinstance(leaf, BufferRef)
+        assert not isinstance(length, BufferRef)
+        return replace(value, start=leaf, length=length)
     return Mixed(leaf) if isinstance(value, Mixed) and isinstance(leaf, ir.Expr) else leaf
 
 
@@ -112,6 +201,8 @@ def describe_type(value: Value) -> str:
             return f"tuple[{', '.join(map(describe_type, value))}]"
         case BufferRef(_, element):
             return f"Buffer of {element.value}"
+        case View():
+            return f"slice of a {describe_type(value.buffer)}"
         case Mixed():
             return "float or int"
         case _:

@@ -101,6 +101,16 @@ class Evaluator:
             sign |= self.sign(value, reached)
         return Value(sign=sign)
 
+    def holds(self, state: State, needs: tuple[Polynomial, ...]) -> bool:
+        """Whether none of these is negative here, or may be taken not to be."""
+        if self.settling:
+            return all(self.prover.proves(state, need) for need in needs)
+        mark = self.prover.mark()
+        if all(self.prover.requires(state, need) for need in needs):
+            return True
+        self.prover.take_back(mark)
+        return False
+
     def length(self, buffer: str) -> Polynomial:
         atom = self.atoms.shared.get(("length", buffer))
         if atom is None:

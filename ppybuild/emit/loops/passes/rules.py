@@ -98,6 +98,23 @@ def _and_bits(run: Evaluator, state: State, values: Values, args: Exprs) -> Valu
     return Value(number=run.atoms.new((0, min(tops)))) if tops else Value()
 
 
+def _slice_bound(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
+    """A bound inside is itself. That may be taken for granted: slices seldom reach beyond."""
+    bound, length = (_number(value) for value in values)
+    if run.holds(state, (bound, length - bound)):
+        return Value(number=bound)
+    high = run.prover.interval(state, length)[1]
+    return Value(number=run.atoms.new((0, high), linear.constant(0), length))
+
+
+def _slice_length(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
+    start, stop = (_number(value) for value in values)
+    if run.holds(state, (stop - start,)):
+        return Value(number=stop - start)
+    high = max(0, run.prover.interval(state, stop)[1])
+    return Value(number=run.atoms.new((0, high)))
+
+
 def _float(
     rule: Callable[..., Sign],
 ) -> Callable[[Evaluator, State, Values, Exprs], Value]:
@@ -127,6 +144,8 @@ TOTAL: Mapping[str, TotalRule] = {
     "floordiv.i64": _floordiv,
     "quot.i64": _floordiv,
     "and.i64": _and_bits,
+    "slice_bound": _slice_bound,
+    "slice_length": _slice_length,
     "to_i64.bool": lambda run, state, v, args: Value(number=run.atoms.new((0, 1))),
     "to_f64": lambda run, state, v, args: v[0],
     "to_f64.bool": lambda run, state, v, args: Value(sign=Sign.ZERO | Sign.POSITIVE),

@@ -34,6 +34,7 @@ from ppybuild.emit.loops.ir import (
     Call,
     Checked,
     Disjoint,
+    Elements,
     Expr,
     Function,
     Guard,
@@ -114,9 +115,9 @@ def _own_accesses(
 def _translate(call: Call, callee: Function, accesses: Accesses) -> Accesses:
     """What a callee touches, in the caller's names."""
     names = {
-        parameter.name: arg
+        parameter.name: arg.buffer if isinstance(arg, Elements) else arg
         for parameter, arg in zip(flat_parameters(callee.parameters), call.args, strict=True)
-        if isinstance(parameter, BufferParameter) and isinstance(arg, str)
+        if isinstance(parameter, BufferParameter) and isinstance(arg, Elements | str)
     }
     return Accesses(
         frozenset(names[name] for name in accesses.reads),

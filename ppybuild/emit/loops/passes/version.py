@@ -74,7 +74,7 @@ class _Versioning(Interpreter):
             # What was taken for granted late in the body may show what is early in it.
             fast, _ = runner.loop(statement, state, Loop())
         condition = bargain.condition(state)
-        if condition is None:
+        if condition is None or fast == (statement,):
             return super().loop(statement, state, outer)
         versioned = ir.Versioned(condition, fast, (statement,), statement.location)
         return (versioned,), self.afterwards(statement, state, left, outer)

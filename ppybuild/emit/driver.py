@@ -12,6 +12,7 @@ from ppybuild.diagnostics import Diagnostic, Location
 from ppybuild.emit.boundary.runtime import runtime_sources
 from ppybuild.emit.boundary.wrappers import emit_extension, emit_wrappers
 from ppybuild.emit.emission import Emission, Extension, SourceFile
+from ppybuild.emit.loops.fixed import fixed_sizes
 from ppybuild.emit.loops.ir import Function
 from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.passes import optimise
@@ -273,9 +274,10 @@ def emit_loops(
     if not by_module:
         return ()
     sources = list(runtime_sources())
+    fixed = fixed_sizes(facts, functions)
     for module, names in sorted(by_module.items()):
         path = source_path(facts.program.modules[module])
-        kernels = print_source(names, functions, path)
+        kernels = print_source(names, functions, path, fixed)
         prototypes = "".join(f"{print_prototype(functions[name])};\n" for name in names)
         inside = [functions[name] for name in names]
         wrappers = f'#include "ppy_wrap.h"\n\n{prototypes}\n{emit_wrappers(module, inside)}'

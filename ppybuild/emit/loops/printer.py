@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import assert_never
 
 from ppybuild.emit.loops import ir
@@ -16,6 +17,7 @@ from ppybuild.emit.loops.c_expr import C_ELEMENTS, C_TYPES, Names, print_expr
 from ppybuild.emit.loops.c_loops import LoopVariable, plan_counted_loop
 from ppybuild.emit.loops.c_names import c_names
 from ppybuild.emit.loops.depth import Depth, callees, plan_depths
+from ppybuild.emit.loops.fixed import Fixed
 from ppybuild.emit.loops.ops import CHECKED
 from ppybuild.emit.loops.polling import WHILE_TURNS, is_small, polls, turn_weight
 from ppybuild.emit.loops.scopes import Scopes, plan_scopes
@@ -26,17 +28,25 @@ HEADER = "ppy_kernel.h"
 _WIDTH = 96  # columns before a parameter list is broken
 
 
-def print_source(names: Sequence[str], functions: Mapping[str, ir.Function], path: str) -> str:
+def print_source(
+    names: Sequence[str],
+    functions: Mapping[str, ir.Function],
+    path: str,
+    fixed: Mapping[str, Fixed] = MappingProxyType({}),
+) -> str:
     """The C file with the kernels of these functions, all from the source file `path`.
 
-    `functions` holds every native function of the program.
+    `functions` holds every native function of the program; `fixed`: see there.
     """
     called = {callee for name in names for callee in callees(functions[name].body)}
     declared = [name for name in functions if name in called or name in names]
     depths = plan_depths(functions, names)
     pieces = [f'#include "{HEADER}"\n']
     pieces.append("".join(f"{print_prototype(functions[name])};\n" for name in declared))
-    pieces += [print_kernel(functions[name], path, functions, depths) for name in names]
+    pieces += [
+        print_kernel(functions[name], path, functions, depths, fixed.get(name))
+        for name in names
+    ]
     return "\n".join(pieces)
 
 
@@ -64,9 +74,30 @@ def print_kernel(
     path: str,
     functions: Mapping[str, ir.Function],
     depths: Mapping[str, Depth],
+    fixed: Fixed | None = None,
 ) -> str:
     """The kernel's definition."""
-    return _Kernel(function, path, functions, depths).print()
+    text = _Kernel(function, path, functions, depths).print()
+    return text if not fixed else _print_twice(function, text, fixed)
+
+
+def _print_twice(function: ir.Function, kernel: str, fixed: Fixed) -> str:
+    """The kernel as two copies of its body, one for the values that calls pass."""
+    names = c_names(_all_names(function))
+    parameters = [names[each.name] for each in flat_parameters(function.parameters)]
+    results = list(_result_names(len(flat_result(function.result))))
+    values = {names[name]: str(value) for name, value in fixed.items()}
+    name = kernel_name(function.name)
+    known = ["run", *(values.get(each, each) for each in parameters), *results]
+    any_ = ["run", *parameters, *results]
+    test = " && ".join(f"{name} == {value}" for name, value in values.items())
+    return (
+        kernel.replace(f"\nint {name}(", f"\nstatic PPY_INLINE int {name}_body(", 1)
+        + f"\n{print_prototype(function)} {{\n"
+        + "    /* what the program's calls pass */\n"
+        + f"    if ({test}) return {name}_body({', '.join(known)});\n"
+        + f"    return {name}_body({', '.join(any_)});\n}}\n"
+    )
 
 
 def _all_names(function: ir.Function) -> list[str]:

@@ -16,6 +16,7 @@
 #define PPY_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define PPY_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define PPY_COLD __attribute__((cold))
+#define PPY_INLINE inline __attribute__((always_inline))
 
 /* What a kernel returns. */
 enum {

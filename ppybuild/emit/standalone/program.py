@@ -11,6 +11,7 @@ from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.boundary.runtime import KERNELS, runtime_sources
 from ppybuild.emit.emission import SourceFile
 from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.fixed import fixed_sizes
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_source
 from ppybuild.emit.names import mangle
@@ -98,7 +99,8 @@ def _kernel_sources(facts: Facts, fast: dict[str, ir.Function]) -> Iterator[Sour
     for name in functions:
         by_module.setdefault(facts.program.functions[name].module, []).append(name)
     for module, names in sorted(by_module.items()):
-        text = print_source(names, functions, source_path(facts.program.modules[module]))
+        path = source_path(facts.program.modules[module])
+        text = print_source(names, functions, path, fixed_sizes(facts, functions))
         yield SourceFile(PurePosixPath(f"{module}.py.c"), text)
 
 

@@ -159,12 +159,17 @@ class Seeds:
             return None
         parameters = self._facts.signatures[site.inside].parameters
         places = [i for i, parameter in enumerate(parameters) if parameter.name == name]
+        return self.number_passed(site.inside, places[0]) if places else None
+
+    def number_passed(self, function: str, place: int) -> int | None:
+        """The integer that every call passes as the parameter at `place`."""
+        parameter = self._facts.signatures[function].parameters[place]
         found = set()
-        for outer in self._sites.get(site.inside, ()) if places else ():
-            argument = self._argument(site.inside, outer.call, places[0])
+        for site in self._sites.get(function, ()):
+            argument = self._argument(function, site.call, place)
             if argument is None:
-                argument = parameters[places[0]].default
-            found.add(None if argument is None else self.number(argument, outer))
+                argument = parameter.default
+            found.add(None if argument is None else self.number(argument, site))
         return found.pop() if len(found) == 1 else None
 
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:

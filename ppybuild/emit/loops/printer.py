@@ -177,7 +177,7 @@ class _Kernel:
             zero = {ir.Type.I64: "0", ir.Type.F64: "0.0", ir.Type.BOOL: "false"}
             type_ = self.types[name]
             self.line(f"{C_TYPES[type_]} {self.names.variables[name]} = {zero[type_]};")
-            self.void_if_unread(name)
+            self.void_if_unread(0, name)
         self.enter()
         self.statements(self.function.body)
         if self.function.result is None:
@@ -217,7 +217,7 @@ class _Kernel:
                     const = "const " if target in self.scopes.once else ""
                     type_ = C_TYPES[self.types[target]]
                     self.line(f"{const}{type_} {name} = {self.expr(value)};")
-                    self.void_if_unread(target)
+                    self.void_if_unread(id(statement), target)
                 else:
                     self.line(f"{name} = {self.expr(value)};")
             case ir.Checked():
@@ -273,10 +273,10 @@ class _Kernel:
         """Declare the target ahead of a statement that stores through its address."""
         if self.declares(statement, target):
             self.line(f"{C_TYPES[self.types[target]]} {self.names.variables[target]};")
-            self.void_if_unread(target)
+            self.void_if_unread(id(statement), target)
 
-    def void_if_unread(self, name: str) -> None:
-        if name in self.scopes.unread:
+    def void_if_unread(self, statement: int, name: str) -> None:
+        if (statement, name) in self.scopes.unread:
             self.line(f"(void){self.names.variables[name]};")
 
     def checked(self, checked: ir.Checked) -> None:

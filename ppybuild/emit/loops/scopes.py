@@ -34,7 +34,8 @@ class Scopes:
     """Loop variables that exist inside their loops only."""
     once: frozenset[str]
     """Bound by one statement only."""
-    unread: frozenset[str]
+    unread: frozenset[tuple[int, str]]
+    """Declared and never read: by the declaring statement's `id`, 0 for the top."""
 
 
 def plan_scopes(function: ir.Function) -> Scopes:
@@ -47,20 +48,23 @@ def plan_scopes(function: ir.Function) -> Scopes:
     private = frozenset(name for name in names if _is_private(uses, name, function.body))
     first: dict[int, tuple[str, ...]] = {}
     top: list[str] = []
+    unread = {(0, name) for name in names if name not in read}
     for name in names:
         if name in private:
             continue
         declaring = _first_bindings(uses, name, function.body)
         if declaring is None:
             top.append(name)
-        for statement in declaring or ():
+        for statement, is_read in declaring or ():
             first[id(statement)] = (*first.get(id(statement), ()), name)
+            if not is_read:
+                unread.add((id(statement), name))
     return Scopes(
         tuple(top),
         first,
         private,
         frozenset(name for name, count in bindings.items() if count == 1),
-        frozenset(names) - read,
+        frozenset(unread),
     )
 
 
@@ -69,6 +73,7 @@ class _Uses:
     """The variables of each statement, found once; by `id`."""
 
     own: dict[int, frozenset[str]] = field(default_factory=dict)
+    inside: dict[int, frozenset[str]] = field(default_factory=dict)
     whole: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def reads(self, statement: ir.Statement) -> frozenset[str]:
@@ -77,6 +82,16 @@ class _Uses:
         if found is None:
             found = frozenset().union(*map(variables, own_expressions(statement)))
             self.own[id(statement)] = found
+        return found
+
+    def read_in(self, item: Item) -> frozenset[str]:
+        """What is read anywhere in it."""
+        if isinstance(item, ir.Expr):
+            return variables(item)
+        found = self.inside.get(id(item))
+        if found is None:
+            inner = [self.read_in(each) for block in blocks(item) for each in block]
+            found = self.inside[id(item)] = self.reads(item).union(*inner)
         return found
 
     def mentioned(self, item: Item) -> frozenset[str]:
@@ -112,13 +127,14 @@ def _is_private(uses: _Uses, name: str, block: ir.Block, inside: bool = False) -
 
 def _first_bindings(
     uses: _Uses, name: str, items: tuple[Item, ...]
-) -> list[ir.Statement] | None:
-    """The statements to declare `name`, if it can be declared where it is first bound."""
+) -> list[tuple[ir.Statement, bool]] | None:
+    """The statements to declare `name`, if it can be declared where it is first bound, and
+    whether what follows each in its block reads it."""
     using = [item for item in items if name in uses.mentioned(item)]
     if _binds_first(uses, using[0], name):
         assert not isinstance(using[0], ir.Expr)
-        return [using[0]]
-    found: list[ir.Statement] = []
+        return [(using[0], any(name in uses.read_in(item) for item in using))]
+    found: list[tuple[ir.Statement, bool]] = []
     for item in using:
         if isinstance(item, ir.Expr) or name in own_targets(item):
             return None

@@ -150,3 +150,16 @@ def test_names_of_constants_do_not_narrow() -> None:
     test = op("and.i64", op("or.i64", N, integer(1)), op("xor.i64", N, integer(2)))
     made = function("m.f", (INT_N,), I64, (), ir.Return((op("add.i64", product, test),), AT))
     assert Kernels({"m.f": made}).call("m.f", 6) == 30000000000 + ((6 | 1) & (6 ^ 2))
+
+
+def test_a_variable_that_one_branch_alone_reads() -> None:
+    bind = ir.Assign("x", op("add.i64", N, integer(1)), AT)
+    branch = ir.If(
+        op("lt.i64", N, integer(0), type=BOOL),
+        (bind, ir.Return((X,), AT)),
+        (bind, ir.Return((integer(0),), AT)),
+        AT,
+    )
+    kernels = Kernels({"m.f": function("m.f", (INT_N,), I64, (("x", I64),), branch)})
+    assert kernels.call("m.f", -5) == -4
+    assert kernels.call("m.f", 5) == 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import final
 
 from ppybuild.graph.program import Facts
@@ -24,8 +24,9 @@ from ppybuild.graph.regions.layers import (
     SEQUENTIAL,
     Layer,
 )
-from ppybuild.graph.regions.seeds import Seeds, Site
-from ppybuild.graph.types import Instance, Tensor
+from ppybuild.graph.regions.seeds import Seeds
+from ppybuild.graph.regions.sources import Scope, Site
+from ppybuild.graph.types import Instance, Tensor, Type
 
 PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -34,15 +35,13 @@ class NotKnown(Exception):
     """The module's make cannot be read; the message says why."""
 
 
-def read_parameter(facts: Facts, seeds: Seeds, function: str, place: int) -> Built:
-    """The make of the module that is passed as a parameter: of what the calls pass, where
-    that can be followed to where it is made; else of the class that it is annotated with."""
+def read_module(facts: Facts, seeds: Seeds, made: Sequence[Site], type: Type) -> Built:
+    """The make of a module: of what the calls `made` make, where it could be followed to
+    them; else of the class that is its type."""
     reader = _Reader(facts, seeds)
-    made = seeds.made(function, place)
-    found = {reader.made(site.call, site) for site in made}
-    type = facts.signatures[function].parameters[place].type
+    found = {reader.made(site.call, site.scope) for site in made}
     if not found and isinstance(type, Instance):
-        found = {reader.program(type.name, site) for site in seeds.makers(type.name)}
+        found = {reader.program(type.name) for site in seeds.makers(type.name)}
     if len(found) != 1:
         raise NotKnown("the module is not made in just one way")
     return found.pop()
@@ -54,7 +53,7 @@ class _Reader:
         self._facts = facts
         self._seeds = seeds
 
-    def program(self, owner: str, site: Site) -> Built:
+    def program(self, owner: str) -> Built:
         function = self._facts.program.functions.get(f"{owner}.__init__")
         found = self._facts.program.classes.get(owner)
         if found is None or function is None or found.bases != ("torch.nn.Module",):
@@ -62,7 +61,7 @@ class _Reader:
         children: list[tuple[str, Built]] = []
         parameters: list[tuple[str, Tensor | None]] = []
         config: list[Config] = []
-        inside = Site(site.call, function.name, function.module)
+        inside = Scope(function.name, function.module)
         for statement in function.node.body:
             match statement:
                 case (
@@ -99,43 +98,43 @@ class _Reader:
             raise NotKnown(f"`{ast.unparse(node)}` has an unknown shape")
         return Tensor(found.dtype or DTYPE, found.shape, parameter=True)
 
-    def _kept(self, name: str, node: ast.expr, site: Site) -> Iterator[Config]:
+    def _kept(self, name: str, node: ast.expr, scope: Scope) -> Iterator[Config]:
         """An attribute that is a constant; another one is not looked at."""
         with contextlib.suppress(NotKnown):
-            yield Config(name, self._setting(node, site))
+            yield Config(name, self._setting(node, scope))
 
-    def made(self, call: ast.Call, site: Site) -> Built:
+    def made(self, call: ast.Call, scope: Scope) -> Built:
         callee = self._facts.callees.get(call)
         if callee is not None and callee.kind == "class":
-            return self.program(callee.name, Site(call, site.inside, site.module))
+            return self.program(callee.name)
         name = callee.name if callee is not None else ""
         if name == IDENTITY:
             return Built(IDENTITY)
         if name in (SEQUENTIAL, MODULE_LIST):
-            return self._several(name, call, site)
+            return self._several(name, call, scope)
         layer = LAYERS.get(name)
         if layer is None:
             raise NotKnown(f"`{ast.unparse(call.func)}` is not a layer that regions hold")
-        return self._layer(name, layer, call, site)
+        return self._layer(name, layer, call, scope)
 
-    def _several(self, kind: str, call: ast.Call, site: Site) -> Built:
+    def _several(self, kind: str, call: ast.Call, scope: Scope) -> Built:
         """A Sequential of layers, or a ModuleList of a display of them."""
         items = call.args
         if kind == MODULE_LIST:
             display = items[0] if len(items) == 1 else None
             items = display.elts if isinstance(display, ast.List | ast.Tuple) else []
-        made = [self.made(item, site) for item in items if isinstance(item, ast.Call)]
+        made = [self.made(item, scope) for item in items if isinstance(item, ast.Call)]
         if call.keywords or not made or len(made) != len(items):
             raise NotKnown(f"`{kind}` of other things than layers made there")
         return Built(kind, children=tuple((str(i), child) for i, child in enumerate(made)))
 
-    def _layer(self, kind: str, layer: Layer, call: ast.Call, site: Site) -> Built:
+    def _layer(self, kind: str, layer: Layer, call: ast.Call, scope: Scope) -> Built:
         settings = dict(layer.takes)
         given = [*zip(settings, call.args, strict=False)]
         given += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
         if len(call.args) > len(settings) or any(name not in settings for name, _ in given):
             raise NotKnown(f"`{ast.unparse(call)}` has other arguments than regions know")
-        settings |= {name: self._setting(value, site) for name, value in given}
+        settings |= {name: self._setting(value, scope) for name, value in given}
         for name, count in layer.widened:
             if isinstance(wide := settings[name], int):
                 settings[name] = (wide,) * count
@@ -148,7 +147,7 @@ class _Reader:
         held = (*((name, settings[name]) for name in layer.checked), *layer.held)
         return Built(kind, "", parameters, (), tuple(Config(*pair) for pair in held))
 
-    def _setting(self, node: ast.expr, site: Site) -> Setting:
+    def _setting(self, node: ast.expr, scope: Scope) -> Setting:
         match node:
             case ast.Constant(value=bool() | float() | str() | None as value):
                 return value
@@ -157,13 +156,13 @@ class _Reader:
             ):
                 return -value
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                return tuple(self._number(item, site) for item in items)
+                return tuple(self._number(item, scope) for item in items)
             case _:
                 constant = self._facts.constants.get(node)
-                return constant if constant is not None else self._number(node, site)
+                return constant if constant is not None else self._number(node, scope)
 
-    def _number(self, node: ast.expr, site: Site) -> int:
-        found = self._seeds.number(node, site)
+    def _number(self, node: ast.expr, scope: Scope) -> int:
+        found = self._seeds.number(node, scope)
         if found is None:
             raise NotKnown(f"`{ast.unparse(node)}` is not a known size")
         return found

@@ -9,13 +9,13 @@ the numbers in them are read on every call.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
 from ppybuild.graph.program import Facts
-from ppybuild.graph.regions.seeds import Seeds
-from ppybuild.graph.types import Instance
+from ppybuild.graph.regions.sources import Site
+from ppybuild.graph.types import Instance, Type
 
 Term = Literal["decay", "momentum", "nesterov"]
 
@@ -83,16 +83,11 @@ def optimizer_kind(name: str) -> Kind | None:
     return KINDS.get(last) if inside else None
 
 
-def read_optimizer(facts: Facts, seeds: Seeds, function: str, place: int) -> Form | None:
-    """The form of an optimizer that is passed as a parameter; None where it is none that
+def read_optimizer(facts: Facts, made: Sequence[Site], type: Type) -> Form | None:
+    """The form of an optimizer that the calls `made` make; None where it is none that
     steps look through, or made in several ways."""
-    forms = {
-        form
-        for site in seeds.made(function, place)
-        if (form := _form(facts, site.call)) is not None
-    }
+    forms = {form for site in made if (form := _form(facts, site.call)) is not None}
     if not forms:
-        type = facts.signatures[function].parameters[place].type
         kind = optimizer_kind(type.name) if isinstance(type, Instance) else None
         return None if kind is None else _ordered(kind, kind.default)
     return forms.pop() if len(forms) == 1 else None

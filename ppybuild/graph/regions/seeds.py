@@ -16,8 +16,9 @@ from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.records import Input
+from ppybuild.graph.regions.sources import Scope, Site, Sources, Turn, around, own_nodes
 from ppybuild.graph.shapes import Recorded, RecordedTensor
-from ppybuild.graph.types import Collection, Tensor, Tuple, Type, Union
+from ppybuild.graph.types import Collection, Instance, Tensor, Tuple, Type, Union
 
 UNKNOWN_SIZE = "?"
 
@@ -30,6 +31,9 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+
+_GIVE_THEMSELVES = ("to", "cpu", "cuda", "train", "eval", "requires_grad_")
+"""Methods of modules that give the module itself."""
 
 
 @final
@@ -52,29 +56,14 @@ class Several:
 Found = Seed | Several | None
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A call, and where it stands."""
-
-    call: ast.Call
-    inside: str | None
-    """The function that calls, None for a module's own code."""
-    module: str
-
-
 class Seeds:
     """Answers by function and place of the parameter; follows parameters to their callers."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._sites: dict[str, list[Site]] = {}
-        self._assigned: dict[tuple[str, str], list[ast.expr]] = {}
-        """By scope (function or module) and variable: what is assigned to it."""
-        for name, module in facts.program.modules.items():
-            self._gather(module.tree.body, None, name)
-        for name, function in facts.program.functions.items():
-            self._gather(function.node.body, name, function.module)
+        sources = Sources(facts)
+        self._sites, self._assigned = sources.sites, sources.assigned
+        self._fields, self._turns = sources.fields, sources.turns
 
     def of(self, function: str, place: int, pending: frozenset[str] = frozenset()) -> Found:
         """What calls pass as the parameter at `place`; None where they do not agree."""
@@ -82,7 +71,7 @@ class Seeds:
             return None
         parameters = self._facts.signatures[function].parameters
         found = [
-            self._value(argument, site, pending | {function})
+            self._value(argument, site.scope, pending | {function})
             for site in self._sites.get(function, ())
             if (argument := self._argument(function, site.call, place)) is not None
         ]
@@ -106,34 +95,61 @@ class Seeds:
             found
             for site in self._sites.get(function, ())
             if (argument := self._argument(function, site.call, place)) is not None
-            for found in self._makers_of(argument, site, pending | {function})
+            for found in self.makers_of(argument, site.scope, pending | {function})
         ]
 
-    def _makers_of(self, node: ast.expr, site: Site, pending: frozenset[str]) -> Iterator[Site]:
+    def makers_of(
+        self, node: ast.expr, scope: Scope, pending: frozenset[str] = frozenset()
+    ) -> Iterator[Site]:
+        """The calls that make what an expression stands for, as far as names lead there."""
         match node:
-            case ast.Call():
+            case ast.Call(func=func):
                 callee = self._facts.callees.get(node)
                 if callee is not None and callee.kind in ("class", "external"):
-                    yield Site(node, site.inside, site.module)
+                    yield Site(node, scope)
+                elif callee is not None and callee.kind == "project":
+                    yield from self._returned_by(callee.name, pending)
+                elif isinstance(func, ast.Attribute) and func.attr in _GIVE_THEMSELVES:
+                    yield from self.makers_of(func.value, scope, pending)
             case ast.Name(id=name):
-                scopes = [scope for scope in (site.inside, site.module) if scope is not None]
-                assigned = next(
-                    (a for scope in scopes if (a := self._assigned.get((scope, name)))), None
-                )
-                if assigned is not None:
-                    mark = f"{site.inside}:{name}"
-                    if mark not in pending:
-                        for value in assigned:
-                            yield from self._makers_of(value, site, pending | {mark})
-                elif site.inside is not None:
-                    parameters = self._facts.signatures[site.inside].parameters
-                    for place, parameter in enumerate(parameters):
-                        if parameter.name == name:
-                            yield from self.made(site.inside, place, pending)
+                yield from self._makers_of_name(name, scope, pending)
+            case ast.Attribute(value=owner, attr=name):
+                mark = f"{scope.name}:{ast.unparse(node)}"
+                if mark not in pending:
+                    for value, at in self._fields.get((self._class_of(owner), name), ()):
+                        yield from self.makers_of(value, at, pending | {mark})
             case _:
                 pass
 
-    def number(self, node: ast.expr, site: Site) -> int | None:
+    def _class_of(self, node: ast.expr) -> str:
+        found = self._facts.types.get(node)
+        return found.name if isinstance(found, Instance) else ""
+
+    def _returned_by(self, function: str, pending: frozenset[str]) -> Iterator[Site]:
+        found = self._facts.program.functions[function]
+        mark = f"{function}()"
+        for node in own_nodes(found.node.body) if mark not in pending else ():
+            if isinstance(node, ast.Return) and node.value is not None:
+                inside = Scope(function, found.module)
+                yield from self.makers_of(node.value, inside, pending | {mark})
+
+    def _makers_of_name(
+        self, name: str, scope: Scope, pending: frozenset[str]
+    ) -> Iterator[Site]:
+        assigned = next(
+            (a for at in around(scope) if (a := self._assigned.get((at, name)))), ()
+        )
+        mark = f"{scope.function}:{name}"
+        if assigned and mark not in pending:
+            for value in assigned:
+                yield from self.makers_of(value, scope, pending | {mark})
+        elif not assigned and scope.function is not None:
+            parameters = self._facts.signatures[scope.function].parameters
+            for place, parameter in enumerate(parameters):
+                if parameter.name == name:
+                    yield from self.made(scope.function, place, pending)
+
+    def number(self, node: ast.expr, scope: Scope) -> int | None:
         """What an integer expression is worth, if every call agrees."""
         match node:
             case ast.Constant(value=bool()):
@@ -141,25 +157,25 @@ class Seeds:
             case ast.Constant(value=int(value)):
                 return value
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
-                a, b = self.number(left, site), self.number(right, site)
+                a, b = self.number(left, scope), self.number(right, scope)
                 return None if a is None or b is None else _ARITHMETIC[type(op)](a, b)
             case ast.Name(id=name):
-                return self._named_number(node, name, site)
+                return self._named_number(node, name, scope)
             case _:
                 return None
 
-    def _named_number(self, node: ast.Name, name: str, site: Site) -> int | None:
+    def _named_number(self, node: ast.Name, name: str, scope: Scope) -> int | None:
         constant = self._facts.constants.get(node)
         if type(constant) is int:
             return constant
-        assigned = self._assigned.get((site.inside or site.module, name), ())
+        assigned = self._assigned.get((scope.name, name), ())
         if len(assigned) == 1:
-            return self.number(assigned[0], site)
-        if assigned or site.inside is None:
+            return self.number(assigned[0], scope)
+        if assigned or scope.function is None:
             return None
-        parameters = self._facts.signatures[site.inside].parameters
+        parameters = self._facts.signatures[scope.function].parameters
         places = [i for i, parameter in enumerate(parameters) if parameter.name == name]
-        return self.number_passed(site.inside, places[0]) if places else None
+        return self.number_passed(scope.function, places[0]) if places else None
 
     def number_passed(self, function: str, place: int) -> int | None:
         """The integer that every call passes as the parameter at `place`."""
@@ -169,7 +185,7 @@ class Seeds:
             argument = self._argument(function, site.call, place)
             if argument is None:
                 argument = parameter.default
-            found.add(None if argument is None else self.number(argument, site))
+            found.add(None if argument is None else self.number(argument, site.scope))
         return found.pop() if len(found) == 1 else None
 
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
@@ -186,23 +202,27 @@ class Seeds:
             return call.args[place]
         return None
 
-    def _value(self, node: ast.expr, site: Site, pending: frozenset[str]) -> Found:
+    def value(self, node: ast.expr, scope: Scope) -> Found:
+        """What an expression gives."""
+        return self._value(node, scope, frozenset())
+
+    def _value(self, node: ast.expr, scope: Scope, pending: frozenset[str]) -> Found:
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                return self._display(items, site, pending)
+                return self._display(items, scope, pending)
             case ast.Name(id=name):
-                return self._variable(node, name, site, pending)
+                return self._variable(node, name, scope, pending)
             case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=int(index))):
-                found = self._value(owner, site, pending)
+                found = self._value(owner, scope, pending)
                 if isinstance(found, Several) and index < len(found.items):
                     return found.items[index]
                 return self._seed(node)
             case ast.Subscript(value=owner, slice=chosen) if self._takes_rows(chosen):
-                return self._rows(self._value(owner, site, pending), node)
+                return self._rows(self._value(owner, scope, pending), node)
             case ast.Call(
                 func=ast.Attribute(value=owner, attr="index_select"), args=[ast.Constant(0), _]
             ):
-                return self._rows(self._value(owner, site, pending), node)
+                return self._rows(self._value(owner, scope, pending), node)
             case _:
                 return self._seed(node)
 
@@ -223,73 +243,75 @@ class Seeds:
         return Seed(replace(owner.type, shape=shape, parameter=False))
 
     def _display(
-        self, items: list[ast.expr], site: Site, pending: frozenset[str]
+        self, items: list[ast.expr], scope: Scope, pending: frozenset[str]
     ) -> Several | None:
         if any(isinstance(item, ast.Starred) for item in items):
             return None
-        found = [self._value(item, site, pending) for item in items]
+        found = [self._value(item, scope, pending) for item in items]
         return Several(tuple(f if isinstance(f, Seed) else None for f in found))
 
     def _variable(
-        self, node: ast.Name, name: str, site: Site, pending: frozenset[str]
+        self, node: ast.Name, name: str, scope: Scope, pending: frozenset[str]
     ) -> Found:
-        for scope in (site.inside, site.module):
-            assigned = self._assigned.get((scope, name), ()) if scope is not None else ()
+        for at in around(scope):
+            assigned = self._assigned.get((at, name), ())
             if len(assigned) == 1:
-                found = self._value(assigned[0], site, pending | {f"{scope}:{name}"})
+                found = self._value(assigned[0], scope, pending | {f"{at}:{name}"})
                 known = self._seed(node)
                 if isinstance(found, Seed) and known is not None:
-                    return Seed(known.type, found.grows or known.grows)
+                    return _better(known, found)
                 return found if found is not None else known
-            if assigned:
+            turns = self._turns.get((at, name), ())
+            if len(turns) == 1 and not assigned:
+                return self._seed(node) or self._turn(turns[0], scope, pending)
+            if assigned or turns:
                 break
-        if site.inside is not None:
-            parameters = self._facts.signatures[site.inside].parameters
+        if scope.function is not None:
+            parameters = self._facts.signatures[scope.function].parameters
             for place, parameter in enumerate(parameters):
                 if parameter.name == name:
                     known = self._seed(node)
                     if known is not None and known.type.shape is not None:
                         return known
-                    return self.of(site.inside, place, pending)
+                    return self.of(scope.function, place, pending)
         return self._seed(node)
+
+    def _turn(self, turn: Turn, scope: Scope, pending: frozenset[str]) -> Found:
+        """Of a loop over a `DataLoader` of a `TensorDataset`: rows of one of its tensors."""
+        for loader in self.makers_of(turn.over, scope, pending):
+            for dataset in self._makers_of_first(loader, "DataLoader", pending):
+                data = self._is_made(dataset, "TensorDataset")
+                if data and len(turn.path) == 1 and turn.path[0] < len(data):
+                    tensor = self._value(data[turn.path[0]], dataset.scope, pending)
+                    if isinstance(tensor, Seed) and tensor.type.shape:
+                        shape = (UNKNOWN_SIZE, *tensor.type.shape[1:])
+                        return Seed(replace(tensor.type, shape=shape, parameter=False))
+        return None
+
+    def _makers_of_first(
+        self, site: Site, kind: str, pending: frozenset[str]
+    ) -> Iterator[Site]:
+        arguments = self._is_made(site, kind)
+        if arguments:
+            yield from self.makers_of(arguments[0], site.scope, pending)
+
+    def _is_made(self, site: Site, kind: str) -> list[ast.expr]:
+        """The arguments of a call that makes an instance of a class of `torch.utils.data`."""
+        callee = self._facts.callees.get(site.call)
+        name = callee.name if callee is not None else ""
+        inside = name.startswith("torch.utils.data.") and name.endswith(f".{kind}")
+        return site.call.args if inside else []
 
     def _seed(self, node: ast.expr) -> Seed | None:
         found = _of_type(self._facts.types.get(node))
         return Seed(found.type, found.grows or _grows(node)) if found is not None else None
 
-    def _gather(self, body: list[ast.stmt], inside: str | None, module: str) -> None:
-        scope = inside if inside is not None else module
-        for node in _own(body):
-            match node:
-                case ast.Call():
-                    callee = self._facts.callees.get(node)
-                    if callee is not None and callee.kind in ("project", "class"):
-                        made = ".__init__" if callee.kind == "class" else ""
-                        site = Site(node, inside, module)
-                        self._sites.setdefault(callee.name + made, []).append(site)
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._assigned.setdefault((scope, name), []).append(value)
-                case ast.Assign(
-                    targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)
-                ) if len(targets) == len(values):
-                    for target, value in zip(targets, values, strict=True):
-                        if isinstance(target, ast.Name):
-                            self._assigned.setdefault((scope, target.id), []).append(value)
-                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                    self._assigned.setdefault((scope, name), []).append(value)
-                case _:
-                    pass
 
-
-def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes of a body without those of functions in it."""
-    work: list[ast.AST] = list(body)
-    while work:
-        node = work.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        yield node
-        work.extend(ast.iter_child_nodes(node))
+def _better(known: Seed, found: Seed) -> Seed:
+    """What inference knows of a variable, and where it knows less, what is assigned to it."""
+    shape = known.type.shape if known.type.shape is not None else found.type.shape
+    type = Tensor(known.type.dtype or found.type.dtype, shape, known.type.parameter)
+    return Seed(type, found.grows or known.grows)
 
 
 def _grows(node: ast.expr) -> bool:

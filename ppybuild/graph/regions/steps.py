@@ -28,7 +28,7 @@ from ppybuild.graph.regions.inline import (
     no_grad_decorated,
     reached,
 )
-from ppybuild.graph.regions.modules import NotKnown, read_parameter
+from ppybuild.graph.regions.modules import NotKnown, read_module
 from ppybuild.graph.regions.optimizers import read_optimizer
 from ppybuild.graph.regions.records import Call, InputKind, Step
 from ppybuild.graph.regions.seeds import Seed, Seeds, Several, is_sequence, seed_of
@@ -183,11 +183,12 @@ def _object(
     """A module of the program or an optimizer; None for what a step must not look at."""
     if not isinstance(parameter.type, Instance):
         return None
-    form = read_optimizer(facts, seeds, function, place)
+    made = seeds.made(function, place)
+    form = read_optimizer(facts, made, parameter.type)
     if form is not None:
         return Optimizer(place, form)
     try:
-        built = read_parameter(facts, seeds, function, place)
+        built = read_module(facts, seeds, made, parameter.type)
     except NotKnown:
         return None
     model = Object(parameter.name, place, (), built)

@@ -1,0 +1,134 @@
+"""Where values of the program come from: calls, assignments, loops, gathered once.
+
+train_step(x, model)        a site of `train_step`
+x = torch.randn(20, 6)      assigned to `x` in this function
+self.model = Net(6)         assigned to the field `model` of this class
+for x, y in loader:         `x` is the first part of what each turn gives
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from ppybuild.graph.program import Facts
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a loop goes through, and which part of each item is meant."""
+
+    over: ast.expr
+    path: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The code in which names are looked up."""
+
+    function: str | None
+    """None for a module's own code."""
+    module: str
+
+    @property
+    def name(self) -> str:
+        return self.function or self.module
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A call, and where it stands."""
+
+    call: ast.Call
+    scope: Scope
+
+
+@final
+class Sources:
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.sites: dict[str, list[Site]] = {}
+        """By function: the calls of it."""
+        self.assigned: dict[tuple[str, str], list[ast.expr]] = {}
+        """By scope (function or module) and variable: what is assigned to it."""
+        self.fields: dict[tuple[str, str], list[tuple[ast.expr, Scope]]] = {}
+        """By class and attribute: what its methods assign to it, and where."""
+        self.turns: dict[tuple[str, str], list[Turn]] = {}
+        """By scope and variable: the loops whose turns bind it."""
+        for name, module in facts.program.modules.items():
+            self._gather(module.tree.body, Scope(None, name))
+        for name, function in facts.program.functions.items():
+            self._gather(function.node.body, Scope(name, function.module))
+
+    def _gather(self, body: list[ast.stmt], scope: Scope) -> None:
+        for node in own_nodes(body):
+            match node:
+                case ast.Call():
+                    callee = self._facts.callees.get(node)
+                    if callee is not None and callee.kind in ("project", "class"):
+                        made = ".__init__" if callee.kind == "class" else ""
+                        self.sites.setdefault(callee.name + made, []).append(Site(node, scope))
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)
+                ) if len(targets) == len(values):
+                    for target, value in zip(targets, values, strict=True):
+                        self._assign(target, value, scope)
+                case ast.Assign(targets=[target], value=value):
+                    self._assign(target, value, scope)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._assign(target, value, scope)
+                case ast.For(target=target, iter=over):
+                    self._bind_turns(target, Turn(over, ()), scope)
+                case _:
+                    pass
+
+    def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.assigned.setdefault((scope.name, name), []).append(value)
+            case ast.Attribute(value=ast.Name(id=owner), attr=name) if scope.function:
+                function = self._facts.program.functions[scope.function]
+                first = function.node.args.args[:1]
+                if function.owner is not None and first and first[0].arg == owner:
+                    self.fields.setdefault((function.owner, name), []).append((value, scope))
+            case _:
+                pass
+
+    def _bind_turns(self, target: ast.expr, turn: Turn, scope: Scope) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.turns.setdefault((scope.name, name), []).append(turn)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                counts = isinstance(turn.over, ast.Call) and _is_enumerate(turn.over)
+                if counts and isinstance(turn.over, ast.Call) and len(parts) == 2:
+                    self._bind_turns(parts[1], Turn(turn.over.args[0], ()), scope)
+                    return
+                for place, part in enumerate(parts):
+                    self._bind_turns(part, Turn(turn.over, (*turn.path, place)), scope)
+            case _:
+                pass
+
+
+def _is_enumerate(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == "enumerate" and bool(node.args)
+
+
+def around(scope: Scope) -> tuple[str, ...]:
+    """Where a name may be assigned, innermost first."""
+    return (scope.module,) if scope.function is None else (scope.function, scope.module)
+
+
+def own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a body without those of functions in it."""
+    work: list[ast.AST] = list(body)
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        yield node
+        work.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,167 @@
+"""A step that was followed to its end → the facts about it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+from ppybuild.graph.locations import function_span
+from ppybuild.graph.program import Facts
+from ppybuild.graph.regions.inline import held, reached
+from ppybuild.graph.regions.records import Call, Step
+from ppybuild.graph.regions.seeds import Found, Seed, seed_of
+from ppybuild.graph.regions.step_records import (
+    Backward,
+    Leaf,
+    Method,
+    Model,
+    Optimized,
+    Returned,
+    StepRegion,
+)
+from ppybuild.graph.regions.stepping import StepTrace, results_of, sources_of
+from ppybuild.graph.regions.values import Number, Symbol, Unsupported
+from ppybuild.graph.schemas import Given
+from ppybuild.graph.types import Tensor
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What is known of a step's inputs, by value, and which of them are trained."""
+
+    seeds: Mapping[int, Seed]
+    trained: frozenset[int]
+
+
+def learned(trace: StepTrace, known: Mapping[int, Found]) -> Learned:
+    """`known`: what is passed for each parameter, by its place."""
+    found = {
+        given.value: trace.seeds.get(given.value)
+        if given.path
+        else seed_of(known[given.place], given)
+        for given in trace.inputs
+    }
+    if trace.optimized is not None:
+        found |= _states(trace, trace.optimized, found)
+    seeds = {value: seed for value, seed in found.items() if seed is not None}
+    trained = trace.touched | {
+        value for value, seed in seeds.items() if seed.grows and value in trace.gradients
+    }
+    return Learned(seeds, frozenset(trained))
+
+
+def assemble(
+    facts: Facts,
+    trace: StepTrace,
+    known: Learned,
+    returned: Returned,
+    name: str,
+    parameters: int,
+    node: ast.stmt,
+) -> StepRegion:
+    """`name` and `node`: of the function; `parameters`: how many it has."""
+    trained = known.trained
+    inputs = {given.value for given in trace.inputs}
+    changed = trained | (trace.writes.keys() & inputs)
+    return StepRegion(
+        name,
+        parameters,
+        tuple(trace.inputs),
+        tuple(sorted(trace.lengths.items())),
+        tuple(_only(done, trained) for done in trace.in_order()),
+        tuple(_leaf(trace, leaf, leaf in trained) for leaf in sorted(changed)),
+        returned,
+        tuple(sorted(trace.names.items())),
+        tuple(sorted(known.seeds.items(), key=lambda item: item[0])),
+        reached(facts, trace),
+        node.lineno,
+        node.col_offset + 1,
+        tuple(Model(place, model.built) for place, model in sorted(trace.models.items())),
+        tuple(_method(facts, owner, name) for owner, name in sorted(trace.methods)),
+        trace.optimized,
+        held(trace),
+    )
+
+
+def _states(
+    trace: StepTrace, optimized: Optimized, found: Mapping[int, Seed | None]
+) -> dict[int, Seed | None]:
+    """An optimizer's tensors are as the parameters that they belong to."""
+    return {
+        given.value: None if like is None else Seed(Tensor(like.type.dtype, like.type.shape))
+        for given in trace.inputs
+        if given.place == optimized.place and given.kind == "tensor"
+        for like in (found.get(optimized.parameters[int(given.path[-1])]),)
+    }
+
+
+def _method(facts: Facts, owner: str, name: str) -> Method:
+    function = facts.program.functions[f"{owner}.{name}"]
+    module = facts.program.modules[function.module]
+    qualified = function.name.removeprefix(function.module + ".")
+    return Method(owner, name, qualified, function_span(module, function.node).line)
+
+
+def _only(done: Step | Backward, trained: frozenset[int]) -> Step | Backward:
+    if not isinstance(done, Backward):
+        return done
+    kept = tuple(pair for pair in done.gradients if pair[0] in trained)
+    return replace(done, gradients=kept)
+
+
+def _leaf(trace: StepTrace, leaf: int, trained: bool) -> Leaf:
+    held = trace.gradients[leaf].payload if trained else None
+    return Leaf(
+        leaf,
+        trained,
+        trace.now(leaf),
+        trace.writes.get(leaf, 0),
+        trace.now(held) if isinstance(held, int) else None,
+        trace.writes.get(held, 0) if isinstance(held, int) else 0,
+        trained and leaf in trace.none_on_entry,
+    )
+
+
+def returned_value(
+    trace: StepTrace, value: Symbol, trained: frozenset[int], node: ast.AST
+) -> Returned:
+    match value:
+        case Given(kind="none"):
+            return Returned("none")
+        case Number(value=number):
+            return Returned("number", number)
+        case Given(kind="tensor", payload=int() as number):
+            if number in trace.aliased and not _owns_memory(trace, number):
+                raise Unsupported("a result that shares its memory", node)
+            if _grown(trace, number, trained):
+                raise Unsupported("a result that still has its graph", node)
+            return Returned("tensor", trace.now(number))
+        case _:
+            raise Unsupported("a result that is neither a number nor a tensor", node)
+
+
+def _owns_memory(trace: StepTrace, value: int) -> bool:
+    """Whether it is `detach` of a tensor that an operator made, and nothing else keeps."""
+    makers = {
+        number: done
+        for done in trace.in_order()
+        if isinstance(done, Call)
+        for number in done.results
+    }
+    maker = makers.get(value)
+    if maker is None or maker.operator.name != "detach":
+        return False
+    source = makers.get(int(str(maker.arguments[0].payload)))
+    return source is not None and all(type.alias is None for type in source.operator.returns)
+
+
+def _grown(trace: StepTrace, value: int, trained: frozenset[int]) -> bool:
+    """Whether the value requires a gradient."""
+    grown = set(trained)
+    for done in trace.in_order():
+        if grown & sources_of(done):
+            grown |= set(results_of(done))
+    return value in grown

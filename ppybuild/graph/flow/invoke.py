@@ -90,6 +90,8 @@ class Calls(Body):
         if isinstance(self.type_of(method.value), Dictionary) and method.attr in MAPPING_READS:
             return self.mapping_read(node, method)
         self.value(method)
+        if callee and callee.name in ARGUMENTS:
+            return self.external_call(node, callee.name)
         self.escaping(node, callee)
         return None
 

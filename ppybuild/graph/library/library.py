@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 
 from ppybuild.graph.lattice import join_all
@@ -150,6 +151,13 @@ class Library:
         dotted = self._stubs.resolver.public_name(found)
         if dtype_named(dotted):
             return Instance("torch.dtype")
+        match found.nodes[-1] if found.nodes else None:
+            case ast.Assign(value=ast.Attribute(value=ast.Name() as owner, attr=attribute)):
+                # `gauss = _inst.gauss`: a method of an object that the module has made.
+                made = self._stubs.resolver.resolve_expression(found.module, owner)
+                if made.kind == "variable":
+                    method = self.member(self._variable_type(made), attribute)
+                    return UNKNOWN if method is None else method
         return realise(self._stubs.variable_term(found), {})
 
     def names(self, owner: Type) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
 import types
@@ -18,31 +19,52 @@ from ppybuild.emit.driver import emit
 from ppybuild.graph.analyse import analyse
 from ppybuild.graph.load import read_sources
 from tests.differential import compile_extension, load_extension
+from tests.fuzz.kernels import kernel_programs
 from tests.fuzz.untyped import programs
 
 EXAMPLES = int(os.environ.get("PPY_FUZZ_EXAMPLES", "8"))
 """Programs to generate; `make fuzz` asks for many more."""
 
+KERNEL = re.compile(r"^def ((?:low|high)\d+)", re.MULTILINE)
+
 Natives = Mapping[str, tuple[types.ModuleType, str]]
 """Dotted name of a function → the extension that has it, and under which name."""
 
 
-@settings(
+FUZZED = settings(
     max_examples=EXAMPLES,
     derandomize="PPY_FUZZ_EXAMPLES" not in os.environ,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+@FUZZED
 @given(programs())
 def test_converted_programs_print_the_same(program: dict[str, str]) -> None:
+    native_after_conversion(program)
+
+
+@FUZZED
+@given(kernel_programs())
+def test_converted_kernels_are_native(program: dict[str, str]) -> None:
+    kernels = set(KERNEL.findall("".join(program.values())))
+    assert kernels == native_after_conversion(program)
+
+
+def native_after_conversion(program: Mapping[str, str]) -> set[str]:
+    """The functions that become native, once the program has been found to print the same
+    however it runs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         typed = converted(folder, program)
         expected = printed(program)
         shown = "\n".join(f"# {name}\n{text}" for name, text in typed.items())
         assert printed(typed) == expected, shown
-        assert printed(typed, natives(folder)) == expected, shown
+        native = natives(folder)
+        assert printed(typed, native) == expected, shown
+        return {dotted.rpartition(".")[2] for dotted in native}
 
 
 def converted(folder: Path, program: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.c_settled import settled
 from ppybuild.emit.loops.ops import OPS
 
 C_TYPES = {ir.Type.I64: "int64_t", ir.Type.F64: "double", ir.Type.BOOL: "bool"}
@@ -27,7 +28,6 @@ _INFIX = {
 }  # fmt: skip
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _COMPARING = frozenset(_INFIX[symbol] for symbol in _COMPARISONS)
-_TRUE_OF_EQUALS = frozenset(("==", "<=", ">="))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,11 @@ def _operator(op: ir.Op, names: Names) -> tuple[str, int]:
         operand = _operand(op.args[0], names, _PREFIX)
         separator = " " if operand.startswith(spelling) else ""
         return f"{spelling}{separator}{operand}", _PREFIX
-    if (
-        spelling in _COMPARISONS
-        and op.args[0] == op.args[1]
-        and op.args[0].type is not ir.Type.F64
-    ):
-        # GCC warns of such a comparison; the operand stays used.
-        outcome = "true" if spelling in _TRUE_OF_EQUALS else "false"
-        return f"((void){_operand(op.args[0], names, _PREFIX)}, {outcome})", _PRIMARY
+    outcome = settled(op, names.elements)
+    if outcome is not None:
+        # What it compares stays used.
+        unused = [f"(void){_operand(arg, names, _PREFIX)}" for arg in dict.fromkeys(op.args)]
+        return f"({', '.join(unused)}, {'true' if outcome else 'false'})", _PRIMARY
     binding = _INFIX[spelling]
     left, right = _widened(op.args, names, binding, op.args[0].type, mixed=binding)
     return f"{left} {spelling} {right}", binding

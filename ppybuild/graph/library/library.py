@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from ppybuild.graph.lattice import join_all
-from ppybuild.graph.library import builtin_rules, tensor_rules
+from ppybuild.graph.library import builtin_rules, tensor_rules, tensor_views
 from ppybuild.graph.library.calls import Outcome, call, confirmed
 from ppybuild.graph.library.classes import (
     Stubs,
@@ -19,6 +19,7 @@ from ppybuild.graph.library.files import Files, find_module, names_in_library
 from ppybuild.graph.library.items import infer_entry, infer_item, infer_iteration
 from ppybuild.graph.library.operators import infer_binary, infer_unary, tensor_problem
 from ppybuild.graph.library.resolve import Definition
+from ppybuild.graph.library.tensor_call import Call, Rule
 from ppybuild.graph.library.tensor_dtypes import dtype_named
 from ppybuild.graph.library.tensor_shapes import Mismatch
 from ppybuild.graph.library.terms import ClassTerm
@@ -34,6 +35,7 @@ from ppybuild.graph.types import (
     Tensor,
     Type,
     Union,
+    Unknown,
 )
 
 
@@ -132,6 +134,8 @@ class Library:
             return Tensor(dtype, turned)
         found = attribute_type(self._stubs, owner, attribute)
         made = attribute.startswith("_") or names_in_library("torch", attribute)
+        if isinstance(found, Unknown) and attribute in tensor_rules.METHODS:
+            return Method(owner, attribute)  # bound in torch's sources by a call
         return UNKNOWN if found is None and made else found
 
     def _definition_type(self, found: Definition) -> Type:
@@ -253,7 +257,7 @@ class Library:
         if rule is None:
             return outcome
         try:
-            precise = rule(tensor_rules.Call(arguments, keywords, self._default))
+            precise = rule(Call(arguments, keywords, self._default))
         except Mismatch as mismatch:
             return Outcome(outcome.type, mismatch_problem(mismatch))
         return outcome if precise is None else Outcome(precise)
@@ -304,9 +308,13 @@ def mismatch_problem(found: Mismatch) -> CallProblem:
     return CallProblem("dtype" if found.kind == "dtype" else "shape", found.message)
 
 
-TENSOR_FUNCTIONS: Mapping[str, Mapping[str, tensor_rules.Rule]] = {
+TENSOR_FUNCTIONS: Mapping[str, Mapping[str, Rule]] = {
     "torch": tensor_rules.FUNCTIONS,
-    "torch.nn.functional": {**tensor_rules.FUNCTIONS, **tensor_rules.LOSSES},
+    "torch.nn.functional": {
+        **tensor_rules.FUNCTIONS,
+        **tensor_rules.LOSSES,
+        "one_hot": tensor_views.one_hot,
+    },
     "torch.special": tensor_rules.UNARY,
 }
 """Rules of functions, by the module and their base name."""

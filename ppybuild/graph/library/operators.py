@@ -7,8 +7,9 @@ from dataclasses import replace
 from ppybuild.graph.lattice import join, join_all, members_of, widened
 from ppybuild.graph.library.calls import call
 from ppybuild.graph.library.classes import ABSTRACT_KINDS, Member, Stubs, class_of
+from ppybuild.graph.library.tensor_call import Call
 from ppybuild.graph.library.tensor_dtypes import scalar_category
-from ppybuild.graph.library.tensor_rules import OPERATORS, Call
+from ppybuild.graph.library.tensor_rules import OPERATORS
 from ppybuild.graph.library.tensor_shapes import Mismatch
 from ppybuild.graph.library.values import Argument
 from ppybuild.graph.symbols import METHODS, REFLECTED

@@ -84,7 +84,13 @@ def agree(
     if isinstance(result, torch.Tensor):
         assert isinstance(found, Tensor), (callee, arguments, found)
         assert found.dtype in (None, dtype_name(result.dtype)), (callee, arguments, given)
-        assert found.shape in (None, tuple(result.shape)), (callee, arguments, given, found)
+        assert found.shape is None or fits(found.shape, result), (callee, arguments, given)
+
+
+def fits(shape: tuple[int | str, ...], made: torch.Tensor) -> bool:
+    """Whether that is the shape; "?" is a size that is not known."""
+    pairs = zip(shape, made.shape, strict=False)
+    return len(shape) == made.dim() and all(size in ("?", real) for size, real in pairs)
 
 
 def tensor(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:

@@ -5,9 +5,10 @@ than it says; `ppybuild` reads it. Importing `ppy` installs the importer of `.pp
 """
 
 from ppy import importer, native
+from ppy.grids import grid
 from ppy.resources import resource
 
-__all__ = ["Buffer", "export", "f32", "i8", "i32", "native", "pure", "resource", "u8"]
+__all__ = ["Buffer", "export", "f32", "grid", "i8", "i32", "native", "pure", "resource", "u8"]
 
 
 class Buffer:

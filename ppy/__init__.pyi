@@ -1,7 +1,7 @@
 """The types that a checker sees: a buffer is whatever is indexed and has a length."""
 
-from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, Protocol, TypeVar, overload
 
 from ppy import native as native
 from ppy.resources import resource as resource
@@ -22,3 +22,9 @@ class Buffer(Protocol[_Element]):
 
 def pure(function: _Function) -> _Function: ...
 def export(function: _Function) -> _Function: ...
+@overload
+def grid(
+    typecode: Literal["d"], rows: Iterable[Iterable[float]], /
+) -> Sequence[Buffer[float]]: ...
+@overload
+def grid(typecode: Literal["q"], rows: Iterable[Iterable[int]], /) -> Sequence[Buffer[int]]: ...

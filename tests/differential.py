@@ -19,6 +19,7 @@ from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import Any
 
+import ppy
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.driver import emit
 from ppybuild.emit.emission import Extension
@@ -124,12 +125,22 @@ class View:
     length: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An argument: a grid of these numbers."""
+
+    code: str
+    rows: tuple[tuple[float, ...], ...]
+
+
 def outcome(function: Callable[..., object], arguments: Sequence[object]) -> tuple[object, ...]:
     """What a call gives or raises, and its buffers afterwards; arguments that are one
     object stay one object, and views of one memory do."""
     copies = copy.deepcopy(list(arguments))
     memory = bytearray(next((one.memory for one in copies if isinstance(one, View)), b""))
     copies = [_opened(one, memory) if isinstance(one, View) else one for one in copies]
+    grids = {id(one): ppy.grid(one.code, one.rows) for one in copies if isinstance(one, Rows)}
+    copies = [grids.get(id(one), one) for one in copies]
     try:
         answer: tuple[object, ...] = ("gives", observed(function(*copies)))
     except Exception as raised:
@@ -138,6 +149,7 @@ def outcome(function: Callable[..., object], arguments: Sequence[object]) -> tup
         *answer,
         bytes(memory),
         *(observed(value) for value in copies if isinstance(value, array.array)),
+        *(observed([row.tolist() for row in grid]) for grid in grids.values()),
     )
 
 

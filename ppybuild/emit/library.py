@@ -91,6 +91,10 @@ def emit_library(
     asking = {name: _asked(name, lowered) for name in exports}
     if any(asking.values()):
         return {name: f"{what} is CPython's own" for name, what in asking.items() if what}
+    grids = {name: _grids(lowered[name]) for name in exports}
+    if any(grids.values()):
+        why = "is a Sequence of Buffers; pass one Buffer and its width"
+        return {name: f"parameter `{each}` {why}" for name, each in grids.items() if each}
     functions = optimise({name: lowered[name] for name in _with_callees(exports, lowered)})
     sources = list(runtime_sources(KERNELS))
     by_module: dict[str, list[str]] = {}
@@ -129,6 +133,12 @@ def _asked(name: str, lowered: Mapping[str, ir.Function]) -> str:
             if isinstance(statement, ir.Checked) and CHECKED[statement.op].asks:
                 return f"`{statement.op.partition('.')[0]}` (line {statement.location.line})"
     return ""
+
+
+def _grids(function: ir.Function) -> str:
+    """The first parameter that C would have to pass in parts that fit each other."""
+    found = (each.name for each in function.parameters if isinstance(each, ir.GridParameter))
+    return next(found, "")
 
 
 def _with_callees(exports: Sequence[str], lowered: Mapping[str, ir.Function]) -> list[str]:

@@ -62,4 +62,4 @@ def test_import_is_light() -> None:
         check=True,
     )
     added = set(run.stdout.split()) - set(base.stdout.split())
-    assert added == {"ppy", "ppy.importer", "ppy.native", "ppy.resources"}
+    assert added == {"ppy", "ppy.grids", "ppy.importer", "ppy.native", "ppy.resources"}

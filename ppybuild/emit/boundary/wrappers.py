@@ -17,6 +17,7 @@ from ppybuild.emit.boundary.relied import emit_relied, relied_name
 from ppybuild.emit.loops.ir import (
     BufferParameter,
     Function,
+    GridParameter,
     Parameter,
     Result,
     ScalarParameter,
@@ -37,11 +38,14 @@ MAKE = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One of a kernel's arguments: its C type and name, and the C that takes it."""
+    """One of a kernel's arguments: its C type and name, and the C that takes it; empty
+    where another argument's does."""
 
     type: str
     name: str
     take: str
+    held: bool = False
+    """Whether it is memory that is held while the kernel runs."""
 
 
 def emit_wrappers(module: str, functions: Sequence[Function]) -> str:
@@ -101,11 +105,11 @@ def emit_wrapper(function: Function) -> str:
                 checks.append(step)
                 continue
             order.append(step.name)
-            if isinstance(parameter, BufferParameter):
+            if step.held:
                 buffers.append(step)
             else:
                 scalars.append(step)
-                checks.append(step.take)
+                checks += [step.take] if step.take else []
     results = tuple(_leaves(function.result))
     unfit = "\n        || ".join(["args == NULL", *(f"!{check}" for check in checks)])
     lines = [
@@ -178,7 +182,14 @@ def _take(parameter: Parameter, value: str, name: str) -> Iterator[Argument | st
             element = parameter.element.value
             writable = "true" if parameter.writable else "false"
             take = f"ppy_take_{element}(self, {value}, {writable}, views, &held, &{name})"
-            yield Argument(f"ppy_{element}", name, take)
+            yield Argument(f"ppy_{element}", name, take, held=True)
+        case GridParameter():
+            element = parameter.element.value
+            sizes = [f"{name}_{mangle(each)}" for each in ("rows", "cols")]
+            into = ", ".join(f"&{each}" for each in (name, *sizes))
+            take = f"ppy_take_grid_{element}(self, {value}, views, &held, {into})"
+            yield Argument(f"ppy_{element}", name, take, held=True)
+            yield from (Argument("int64_t", each, "") for each in sizes)
         case TupleParameter():
             yield f"ppy_take_tuple({value}, {len(parameter.items)})"
             for index, item in enumerate(parameter.items):

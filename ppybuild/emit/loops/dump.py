@@ -54,6 +54,8 @@ def _parameter(parameter: ir.Parameter) -> str:
             return f"{name}: {type_.value}"
         case ir.BufferParameter(name, element, writable):
             return f"{name}: buffer {element.value}{' writable' if writable else ''}"
+        case ir.GridParameter(name, element, writable):
+            return f"{name}: grid {element.value}{' writable' if writable else ''}"
         case ir.TupleParameter(name, items):
             return f"{name}: ({', '.join(map(_parameter, items))})"
         case _:

@@ -326,6 +326,22 @@ class BufferParameter:
 
 @final
 @dataclass(frozen=True, slots=True)
+class GridParameter:
+    """Rows of equally many elements in one buffer: in the kernel the buffer, which holds
+    them one after another, and two scalars, `rows` and `cols`."""
+
+    name: str
+    element: Element
+    writable: bool
+
+    @property
+    def flat(self) -> tuple[BufferParameter | ScalarParameter, ...]:
+        sizes = (ScalarParameter(f"{self.name}.{size}", Type.I64) for size in ("rows", "cols"))
+        return BufferParameter(self.name, self.element, self.writable), *sizes
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class TupleParameter:
     """A tuple of scalars (or of such tuples), flattened into scalars in the kernel."""
 
@@ -333,7 +349,7 @@ class TupleParameter:
     items: tuple[ScalarParameter | TupleParameter, ...]
 
 
-Parameter = ScalarParameter | BufferParameter | TupleParameter
+Parameter = ScalarParameter | BufferParameter | GridParameter | TupleParameter
 
 
 @final

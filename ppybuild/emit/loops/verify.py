@@ -19,17 +19,9 @@ class InvalidIR(AssertionError):
 
 
 def scalars(parameters: tuple[ir.Parameter, ...]) -> tuple[ir.ScalarParameter, ...]:
-    """The scalar parameters, tuples flattened, buffers left out."""
-    found: list[ir.ScalarParameter] = []
-    for parameter in parameters:
-        match parameter:
-            case ir.ScalarParameter():
-                found.append(parameter)
-            case ir.TupleParameter(_, items):
-                found += scalars(items)
-            case ir.BufferParameter():
-                pass
-    return tuple(found)
+    """The scalars among the parameters as a kernel has them."""
+    flat = flat_parameters(parameters)
+    return tuple(each for each in flat if isinstance(each, ir.ScalarParameter))
 
 
 def flat_result(result: ir.Result) -> tuple[ir.Type, ...]:
@@ -55,9 +47,8 @@ def verify(function: ir.Function, functions: Mapping[str, ir.Function]) -> None:
     """Raise `InvalidIR` unless the function is well-formed; `functions` are those it calls."""
     named = [(each.name, each.type) for each in scalars(function.parameters)]
     named += function.locals
-    buffers = {
-        each.name: each for each in function.parameters if isinstance(each, ir.BufferParameter)
-    }
+    flat = flat_parameters(function.parameters)
+    buffers = {each.name: each for each in flat if isinstance(each, ir.BufferParameter)}
     names = [name for name, _ in named] + list(buffers)
     for name in names:
         _require(names.count(name) == 1, function, f"{name} is declared twice")
@@ -142,8 +133,8 @@ def _check_call(scope: _Scope, call: ir.Call) -> None:
         else:
             given = _check_buffer(scope, arg)
             _require(given.element is parameter.element, scope.function, f"element of {arg}")
-            writable = given.writable and isinstance(arg, str)
-            _require(writable or not parameter.writable, scope.function, f"write to {arg}")
+            writable = given.writable or not parameter.writable
+            _require(writable, scope.function, f"write to {arg}")
     results = flat_result(callee.result)
     _require(len(results) == len(call.targets), scope.function, f"results of {call.function}")
     for target, type_ in zip(call.targets, results, strict=True):
@@ -172,11 +163,13 @@ def _check_bounds(scope: _Scope, elements: ir.Elements) -> None:
 def flat_parameters(
     parameters: tuple[ir.Parameter, ...],
 ) -> tuple[ir.ScalarParameter | ir.BufferParameter, ...]:
-    """The parameters as a kernel has them: tuples flattened."""
+    """The parameters as a kernel has them: tuples and grids in their parts."""
     found: list[ir.ScalarParameter | ir.BufferParameter] = []
     for parameter in parameters:
         if isinstance(parameter, ir.TupleParameter):
             found += flat_parameters(parameter.items)
+        elif isinstance(parameter, ir.GridParameter):
+            found += parameter.flat
         else:
             found.append(parameter)
     return tuple(found)

@@ -38,6 +38,33 @@ bool ppy_hold(ppy_native *self, PyObject *object, const ppy_element *element, bo
     return false;
 }
 
+/* Whether an object is the row that follows `before` bytes after the one that is held. */
+static bool is_row(PyObject *object, const Py_buffer *first, Py_ssize_t before) {
+    if (!PyMemoryView_Check(object)) return false;
+    if (((PyMemoryViewObject *)object)->flags & _Py_MEMORYVIEW_RELEASED) return false;
+    const Py_buffer *row = PyMemoryView_GET_BUFFER(object);
+    return row->ndim == 1 && row->len == first->len && row->itemsize == first->itemsize && !row->readonly
+        && strcmp(row->format, first->format) == 0 && (row->len <= row->itemsize || row->strides[0] == row->itemsize)
+        && (char *)row->buf == (char *)first->buf + before;
+}
+
+bool ppy_hold_grid(ppy_native *self, PyObject *object, const ppy_element *element, Py_buffer *view,
+                   int64_t *rows, int64_t *cols) {
+    if (!PyTuple_CheckExact(object)) return false;
+    *rows = PyTuple_GET_SIZE(object);
+    *cols = 0;
+    if (*rows == 0) return true;
+    PyObject *first = PyTuple_GET_ITEM(object, 0);
+    if (!PyMemoryView_Check(first) || !ppy_hold(self, first, element, true, view)) return false;
+    *cols = view->len / element->bytes;
+    for (Py_ssize_t at = 1; at < *rows; at++) {
+        if (is_row(PyTuple_GET_ITEM(object, at), view, at * view->len)) continue;
+        PyBuffer_Release(view);
+        return false;
+    }
+    return true;
+}
+
 ppy_stack ppy_last_stack = {UINT64_MAX, UINTPTR_MAX};
 
 /* The lowest address that kernels may reach on the calling thread's stack. */

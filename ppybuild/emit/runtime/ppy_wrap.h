@@ -78,6 +78,29 @@ PPY_TAKE(i32, int32_t)
 PPY_TAKE(u8, uint8_t)
 PPY_TAKE(i8, int8_t)
 
+/* Grids: tuples of memoryviews that lie side by side in one memory and are equally long, as
+ * `ppy.grid` makes them. Holding one row holds the memory. */
+
+bool ppy_hold_grid(ppy_native *self, PyObject *object, const ppy_element *element, Py_buffer *view,
+                   int64_t *rows, int64_t *cols);
+
+#define PPY_TAKE_GRID(name, type) \
+    static inline bool ppy_take_grid_##name(ppy_native *self, PyObject *object, Py_buffer *views, \
+                                            int *held, ppy_##name *buffer, int64_t *rows, int64_t *cols) { \
+        Py_buffer *view = &views[*held]; \
+        if (!ppy_hold_grid(self, object, &ppy_element_##name, view, rows, cols)) return false; \
+        if (*rows > 0) ++*held; \
+        void *data = *rows > 0 && *cols > 0 ? view->buf : view; \
+        *buffer = (ppy_##name){(type *)data, *rows * *cols}; \
+        return true; \
+    }
+PPY_TAKE_GRID(f64, double)
+PPY_TAKE_GRID(i64, int64_t)
+PPY_TAKE_GRID(f32, float)
+PPY_TAKE_GRID(i32, int32_t)
+PPY_TAKE_GRID(u8, uint8_t)
+PPY_TAKE_GRID(i8, int8_t)
+
 static inline void ppy_drop(Py_buffer *views, int held) {
     while (held > 0) PyBuffer_Release(&views[--held]);
 }

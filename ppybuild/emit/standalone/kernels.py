@@ -93,6 +93,8 @@ def _same(kind: Kind, parameter: ir.Parameter) -> bool:
             return _SCALARS.get(kind) is type_  # type: ignore[arg-type]
         case ir.BufferParameter(_, element, _):
             return isinstance(kind, ArrayOf) and ARRAYS[kind.typecode].lower() == element.value
+        case ir.GridParameter():
+            return False  # a standalone program has no memoryviews
         case ir.TupleParameter(_, items):
             return isinstance(kind, TupleOf) and all(map(_same, kind.items, items))
 

@@ -43,6 +43,7 @@ from ppybuild.graph.types import (
     STR,
     UNKNOWN,
     Array,
+    Buffer,
     Callable,
     Class,
     Collection,
@@ -106,6 +107,8 @@ CLOSED_CLASSES = frozenset({"torch.Tensor", "torch.TensorBase", "torch.nn.Parame
 """Classes written in Python that have no other attributes than those that are written, which
 the tests hold against the running class."""
 TENSORS = {"torch.Tensor": Tensor(), "torch.nn.Parameter": Tensor(parameter=True)}
+BUFFERS: dict[Type, Type] = {FLOAT: Buffer("f64"), INT: Buffer("i64")}
+"""What `ppy.Buffer[T]` is, by its elements."""
 ARRAY_ITEMS = dict.fromkeys("bBhHiIlLqQ", INT) | dict.fromkeys("fd", FLOAT) | {"u": STR}
 TRANSPARENT_DECORATORS = frozenset(
     {
@@ -478,6 +481,8 @@ def realise_class(name: str, arguments: tuple[Type, ...]) -> Type:
         return Dictionary(DICTIONARIES[name], first, second)
     if name in TENSORS:
         return TENSORS[name]
+    if name == "ppy.Buffer" and first in BUFFERS:
+        return BUFFERS[first]
     if name in ("builtins.object", "builtins.type", "builtins.function"):
         return UNKNOWN
     return Instance(name)

@@ -198,6 +198,12 @@ print(lib.lib_one_scale(x, 3, out, 2, 3, 3.0, total) == lib.LIB_ONE_ABANDONED)
             "prog.f",
             "`gamma` (line 2) is CPython's own",
         ),
+        (
+            "from collections.abc import Sequence\nfrom ppy import Buffer\n"
+            "def f(x: Sequence[Buffer[int]]) -> int: return x[0][0]\n",
+            "prog.f",
+            "parameter `x` is a Sequence of Buffers",
+        ),
         ("def f(x: int) -> int: return x\n", "prog.g", "no such function"),
         ("class A:\n    def f(self) -> int: return 1\n", "prog.A.f", "inside a class"),
         ("def f(x: int) -> int: return x\n", "other.f", "does not import"),

@@ -14,11 +14,13 @@ from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
     Environment,
+    GridRef,
     Items,
     Mixed,
     Number,
     Value,
     View,
+    Whole,
     aged,
     describe,
     leaves,
@@ -179,9 +181,9 @@ class Builder:
     ) -> Value:
         """The value as it is at `mark` in the block, whatever happens later, or whatever
         happens to the Python variables that are `changing`."""
-        pinned: list[ir.Expr | BufferRef] = []
+        pinned: list[ir.Expr | Whole] = []
         for leaf in leaves(value):
-            if isinstance(leaf, BufferRef) or self._keeps(leaf, changing):
+            if isinstance(leaf, Whole) or self._keeps(leaf, changing):
                 pinned.append(leaf)
                 continue
             target = self.temporary(leaf.type, "value")
@@ -231,7 +233,7 @@ class Builder:
             case tuple():
                 items = enumerate(value)
                 return tuple(self._variables(f"{name}.{at}", item) for at, item in items)
-            case BufferRef():
+            case BufferRef() | GridRef():
                 return value
             case View():
                 ends = (self.variable(f"{name}.{end}", I64) for end in ("start", "length"))
@@ -244,11 +246,7 @@ class Builder:
     def _store(self, name: str, value: Value, location: ir.Location) -> None:
         targets = leaves(self._variables(name, value))
         for target, leaf in zip(targets, leaves(value), strict=True):
-            if (
-                isinstance(target, ir.Var)
-                and not isinstance(leaf, BufferRef)
-                and target != leaf
-            ):
+            if isinstance(target, ir.Var) and not isinstance(leaf, Whole) and target != leaf:
                 self.emit(ir.Assign(target.name, leaf, location))
 
     def _retarget(self, name: str, value: Value) -> bool:
@@ -307,17 +305,20 @@ def stores(statement: ir.Statement, known: Mapping[str, NativeSignature]) -> fro
             return frozenset((buffer,))
         case ir.Call(function=name, args=args):
             parameters = flat_parameters(known[name].parameters)
-            return frozenset(
+            written = (
                 arg
                 for parameter, arg in zip(parameters, args, strict=True)
-                if isinstance(arg, str) and is_written(parameter)
+                if is_written(parameter)
+            )
+            return frozenset(
+                each.buffer if isinstance(each, ir.Elements) else str(each) for each in written
             )
         case _:
             return frozenset()
 
 
 def is_written(parameter: ir.Parameter) -> bool:
-    return isinstance(parameter, ir.BufferParameter) and parameter.writable
+    return isinstance(parameter, ir.BufferParameter | ir.GridParameter) and parameter.writable
 
 
 def at(node: ast.AST) -> ir.Location:
@@ -327,7 +328,7 @@ def at(node: ast.AST) -> ir.Location:
 
 def require_number(node: ast.AST, value: Value) -> Number:
     """The value, which must be a number."""
-    if isinstance(value, tuple | Items):
+    if isinstance(value, tuple | Items | GridRef):
         raise Stay(node, f"{describe(value)} where only a number lowers")
     return value
 

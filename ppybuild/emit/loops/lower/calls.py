@@ -12,7 +12,15 @@ from ppybuild.emit.loops.lower.operators import constant
 from ppybuild.emit.loops.lower.sequences import ON_SEQUENCES
 from ppybuild.emit.loops.lower.signatures import NativeSignature, Undecided
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import BufferRef, Items, Value, View, describe, leaves
+from ppybuild.emit.loops.lower.values import (
+    GridRef,
+    Items,
+    Value,
+    View,
+    Whole,
+    describe,
+    leaves,
+)
 from ppybuild.emit.loops.verify import flat_result
 from ppybuild.emit.relied import ReliedLibrary, ReliedNative
 from ppybuild.graph.program import Callee, Parameter
@@ -84,9 +92,9 @@ def _project_call(
             )
         passed += _passed(node, parameter, value)
     stores = frozenset(
-        value.name
+        value.name if isinstance(value, GridRef) else value.memory
         for parameter, value in zip(signature.parameters, values, strict=True)
-        if is_written(parameter) and isinstance(value, BufferRef)
+        if is_written(parameter) and isinstance(value, Items | GridRef)
     )
     builder.keep(node, tuple(values), stores)
     targets = [builder.temporary(type_, "result") for type_ in flat_result(signature.result)]
@@ -97,9 +105,11 @@ def _project_call(
 
 def _passed(node: ast.Call, parameter: ir.Parameter, value: Value) -> list[ir.Expr | str]:
     """The arguments of the kernel for one parameter."""
+    if isinstance(value, GridRef):
+        return [value.name, value.length, value.width]
     if not isinstance(value, View):
-        return [leaf.name if isinstance(leaf, BufferRef) else leaf for leaf in leaves(value)]
-    if is_written(parameter):
+        return [leaf.name if isinstance(leaf, Whole) else leaf for leaf in leaves(value)]
+    if is_written(parameter) and not value.shared:
         raise Stay(
             node,
             f"a slice for parameter `{parameter.name}`, which is stored into",
@@ -162,6 +172,8 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
             return isinstance(value, ir.Expr) and value.type is type_
         case ir.BufferParameter(_, element, _):
             return isinstance(value, Items) and value.element is element
+        case ir.GridParameter(_, element, _):
+            return isinstance(value, GridRef) and value.element is element
         case ir.TupleParameter(_, items):
             if not isinstance(value, tuple) or len(value) != len(items):
                 return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import (
@@ -32,8 +33,8 @@ from ppybuild.emit.loops.lower.slices import make_view, slice_parts
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import (
     Binding,
-    BufferRef,
     Environment,
+    GridRef,
     Items,
     Mixed,
     Number,
@@ -167,21 +168,23 @@ def lower_test(builder: Builder, node: ast.expr) -> ir.Expr:
     value = lower_expr(builder, node)
     if isinstance(value, tuple):
         return ir.Const(bool(value), BOOL)
-    if isinstance(value, Items):
+    if isinstance(value, Items | GridRef):
         return to_bool(value.length)
     return to_bool(unmixed(value))
 
 
-def lower_element(builder: Builder, node: ast.Subscript) -> tuple[BufferRef, ir.Expr]:
-    """The buffer of a subscript, and its index, checked to be inside."""
-    value = lower_expr(builder, node.value)
-    if not isinstance(value, BufferRef):
+def lower_element(builder: Builder, node: ast.Subscript) -> tuple[Items, ir.Expr]:
+    """What a subscript stores into, and its index there, checked to be inside."""
+    value = builder.pin(lower_expr(builder, node.value), len(builder.block), at(node))
+    if not isinstance(value, Items) or (isinstance(value, View) and not value.shared):
         help = "store into the buffer itself" if isinstance(value, View) else ""
         raise Stay(node, f"an item of {describe(value)} that changes", help)
     return value, check_index(builder, node, value, lower_expr(builder, node.slice))
 
 
-def check_index(builder: Builder, node: ast.Subscript, items: Items, given: Value) -> ir.Expr:
+def check_index(
+    builder: Builder, node: ast.Subscript, items: Items | GridRef, given: Value
+) -> ir.Expr:
     """The index of a subscript of these items, checked to be inside."""
     index = to_int(require_scalar(node.slice, given))
     if index.type is not I64:
@@ -369,6 +372,9 @@ def _subscript(builder: Builder, node: ast.Subscript) -> Value:
     value, index = lower_operands(builder, (node.value, node.slice))
     if isinstance(value, Items):
         return value.item(check_index(builder, node, value, index))
+    if isinstance(value, GridRef):
+        row = value.item(check_index(builder, node, value, index))
+        return replace(row, start=builder.settled(row.start, at(node)))
     if isinstance(value, tuple) and isinstance(index, ir.Const):
         position = int(index.value)
         if index.type is not F64 and -len(value) <= position < len(value):

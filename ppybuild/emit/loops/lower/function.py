@@ -12,7 +12,7 @@ from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, at, path_of
 from ppybuild.emit.loops.lower.signatures import NativeSignature
 from ppybuild.emit.loops.lower.statements import lower_block, note_result
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import Binding, BufferRef, Value
+from ppybuild.emit.loops.lower.values import Binding, BufferRef, GridRef, Value
 from ppybuild.emit.loops.tree import expressions, own_targets, rename, statements
 from ppybuild.emit.loops.verify import scalars
 from ppybuild.emit.relied import Relied, ReliedConstant
@@ -119,6 +119,8 @@ def _parameter_value(parameter: ir.Parameter) -> Value:
             return ir.Var(name, type_)
         case ir.BufferParameter(name, element, _):
             return BufferRef(name, element)
+        case ir.GridParameter(name, element, _):
+            return GridRef(name, element)
         case ir.TupleParameter(_, items):
             return tuple(_parameter_value(item) for item in items)
 

@@ -13,7 +13,7 @@ from ppybuild.emit.loops.lower.calls import rely_on_library
 from ppybuild.emit.loops.lower.expressions import lower_expr, lower_scalar, lower_scalars
 from ppybuild.emit.loops.lower.operators import lower_binary, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import Items, Value, View, views
+from ppybuild.emit.loops.lower.values import GridRef, Items, Value, View, views
 
 _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
 
@@ -186,7 +186,7 @@ def _items(builder: Builder, node: ast.expr) -> _Items | None:
         _rely(builder, node)
         return _ITERABLES[name](builder, node)
     value = builder.pin(lower_expr(builder, node), len(builder.block), at(node))
-    if not isinstance(value, Items):
+    if not isinstance(value, Items | GridRef):
         raise Stay(node, "a loop over anything but ranges and buffers", "count in the loop")
     return _Items(value.length, value.item, tuple(views(value)))
 

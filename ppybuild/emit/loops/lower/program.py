@@ -146,7 +146,7 @@ def _with_writes(
     written = frozenset().union(*(stores(each, known) for each in statements(function.body)))
     return tuple(
         replace(each, writable=each.writable or each.name in written)
-        if isinstance(each, ir.BufferParameter)
+        if isinstance(each, ir.BufferParameter | ir.GridParameter)
         else each
         for each in function.parameters
     )

@@ -19,7 +19,7 @@ from ppybuild.emit.loops.lower.builder import (
 from ppybuild.emit.loops.lower.library import Call, extreme
 from ppybuild.emit.loops.lower.operators import as_float, lower_binary, to_float, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import Items, Number, Value, describe
+from ppybuild.emit.loops.lower.values import GridRef, Items, Number, Value, describe
 
 COMPENSATED_SUM = sys.version_info >= (3, 12)
 """Whether `sum` of floats carries a correction along, which kernels do not."""
@@ -34,7 +34,7 @@ def _length(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     value = values[0]
     if isinstance(value, tuple):
         return ir.Const(len(value), I64)
-    if not isinstance(value, Items):
+    if not isinstance(value, Items | GridRef):
         raise Stay(node, f"the length of {describe(value)}")
     return value.length
 

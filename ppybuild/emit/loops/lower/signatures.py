@@ -23,7 +23,7 @@ _ARRAYS = {
     "B": ir.Element.U8,
     "b": ir.Element.I8,
 }
-_ONE_OF = "int, float, bool, Buffer[T], or a tuple of scalars"
+_ONE_OF = "int, float, bool, Buffer[T], Sequence[Buffer[T]], or a tuple of scalars"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ def lower_parameter(name: str, type_: types.Type) -> ir.Parameter | None:
             return ir.BufferParameter(name, ir.Element(element), False)
         case types.Array(typecode) if typecode in _ARRAYS:
             return ir.BufferParameter(name, _ARRAYS[typecode], False)
+        case types.Collection("Sequence", types.Buffer(element)):
+            return ir.GridParameter(name, ir.Element(element), False)
         case types.Tuple(items) if items:
             lowered = [lower_parameter(f"{name}.{at}", each) for at, each in enumerate(items)]
             kept = [each for each in lowered if isinstance(each, _TUPLE_ITEMS)]

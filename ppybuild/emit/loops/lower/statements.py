@@ -28,10 +28,13 @@ from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
     Environment,
+    GridRef,
+    Items,
     Mixed,
     Number,
     Value,
     View,
+    Whole,
     aged,
     describe,
     join,
@@ -158,7 +161,7 @@ def _bind(builder: Builder, target: ast.expr, value: Value, last_use: bool = Fal
 
 
 def _store(
-    builder: Builder, node: ast.AST, buffer: BufferRef, index: ir.Expr, given: Number
+    builder: Builder, node: ast.AST, buffer: Items, index: ir.Expr, given: Number
 ) -> None:
     """`buffer[index] = value`, as `array.array` and `memoryview` convert it."""
     value = unmixed(given)
@@ -171,7 +174,7 @@ def _store(
         limits = _RANGES.get(buffer.element)
         if limits:
             value = _in_range(builder, node, value, *limits)
-    builder.emit(ir.Store(buffer.name, index, value, at(node)))
+    builder.emit(ir.Store(buffer.memory, buffer.place(index), value, at(node)))
 
 
 _RANGES = {
@@ -206,7 +209,7 @@ def _augmented(builder: Builder, node: ast.AugAssign) -> None:
             builder.bind(target.id, new, at(node), last_use=True)
         case ast.Subscript() as target:
             buffer, index = lower_element(builder, target)
-            old = ir.Load(buffer.name, index, buffer.element.type)
+            old = buffer.item(index)
             _store(builder, node, buffer, index, _updated(builder, node, old))
         case _:
             raise Stay(node, "assignment to anything but a name or an item of a buffer")
@@ -354,7 +357,7 @@ def _return(builder: Builder, node: ast.Return) -> None:
 def _return_value(builder: Builder, node: ast.Return, value: Value | None) -> None:
     note_result(builder, node, None if value is None else _result(node, value))
     scalars = () if value is None else tuple(leaves(value))
-    exprs = tuple(each for each in scalars if not isinstance(each, BufferRef))
+    exprs = tuple(each for each in scalars if not isinstance(each, Whole))
     builder.emit(ir.Return(exprs, at(node)))
 
 
@@ -364,7 +367,7 @@ def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult:
             if not value:
                 raise Stay(node, "an empty tuple as result")
             return ir.TupleResult(tuple(_result(node, item) for item in value))
-        case BufferRef() | View():
+        case BufferRef() | View() | GridRef():
             raise Stay(node, "a buffer as result", "fill a buffer that is passed in")
         case Mixed():
             raise mixed_types(node)

@@ -21,6 +21,14 @@ class BufferRef:
     def length(self) -> ir.Expr:
         return ir.Length(self.name)
 
+    @property
+    def memory(self) -> str:
+        """The buffer that holds it."""
+        return self.name
+
+    def place(self, index: ir.Expr) -> ir.Expr:
+        return index
+
     def item(self, index: ir.Expr) -> ir.Expr:
         """The item at an index inside."""
         return ir.Load(self.name, index, self.element.type)
@@ -32,20 +40,27 @@ class BufferRef:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """A slice of a buffer, which Python copies and a kernel borrows.
+    """A part of a buffer: a slice, which Python copies and a kernel borrows, or the row of a
+    grid, which both `shared` with it.
 
-    That is the same while nothing that the buffer's memory is may have been stored into:
-    `written` are the buffers that have been since the slice was made.
+    To borrow is the same while nothing that the buffer's memory is may have been stored
+    into: `written` are the buffers that have been since the slice was made.
     """
 
     buffer: BufferRef
     start: ir.Expr
     length: ir.Expr
+    shared: bool = False
     written: frozenset[str] = frozenset()
 
     @property
     def element(self) -> ir.Element:
         return self.buffer.element
+
+    @property
+    def memory(self) -> str:
+        """The buffer that it is a part of."""
+        return self.buffer.name
 
     def item(self, index: ir.Expr) -> ir.Expr:
         """The item at an index inside."""
@@ -68,6 +83,33 @@ Items = BufferRef | View
 
 @final
 @dataclass(frozen=True, slots=True)
+class GridRef:
+    """A parameter whose rows lie in one buffer, under whatever name."""
+
+    name: str
+    element: ir.Element
+
+    @property
+    def length(self) -> ir.Expr:
+        """How many rows it has."""
+        return ir.Var(f"{self.name}.rows", ir.Type.I64)
+
+    @property
+    def width(self) -> ir.Expr:
+        return ir.Var(f"{self.name}.cols", ir.Type.I64)
+
+    def item(self, index: ir.Expr) -> View:
+        """The row at an index inside."""
+        start = ir.Op("mul.i64", (index, self.width), ir.Type.I64)
+        return View(BufferRef(self.name, self.element), start, self.width, shared=True)
+
+
+Whole = BufferRef | GridRef
+"""What a kernel has under a name of its own."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Mixed:
     """A float, or an int that is equal to it: what `max(x, 0)` gives.
 
@@ -79,8 +121,8 @@ class Mixed:
 
 
 Number = ir.Expr | Mixed
-Value = Number | Items | tuple["Value", ...]
-"""A scalar, a buffer, a slice of one, or a tuple of such."""
+Value = Number | Items | GridRef | tuple["Value", ...]
+"""A scalar, a buffer, a part of one, a grid, or a tuple of such."""
 
 
 def unmixed(value: Number) -> ir.Expr:
@@ -140,11 +182,11 @@ def _join_views(first: View, values: list[Value | None]) -> View | None:
 
 
 def views(value: Value) -> Iterator[View]:
-    """The slices in a value."""
+    """The slices in a value, which have to stay what they were."""
     if isinstance(value, tuple):
         for item in value:
             yield from views(item)
-    elif isinstance(value, View):
+    elif isinstance(value, View) and not value.shared:
         yield value
 
 
@@ -153,14 +195,14 @@ def aged(value: Value, written: frozenset[str]) -> Value:
     match value:
         case tuple():
             return tuple(aged(item, written) for item in value)
-        case View():
+        case View() if not value.shared:
             return replace(value, written=value.written | written)
         case _:
             return value
 
 
-def leaves(value: Value) -> Iterator[ir.Expr | BufferRef]:
-    """The scalars and buffers of a value, in order; of a slice, its bounds."""
+def leaves(value: Value) -> Iterator[ir.Expr | Whole]:
+    """The scalars, buffers and grids of a value, in order; of a part, its bounds."""
     match value:
         case tuple():
             for item in value:
@@ -174,15 +216,15 @@ def leaves(value: Value) -> Iterator[ir.Expr | BufferRef]:
             yield value
 
 
-def rebuild(value: Value, new: Iterator[ir.Expr | BufferRef]) -> Value:
+def rebuild(value: Value, new: Iterator[ir.Expr | Whole]) -> Value:
     """A value of the same shape from new leaves."""
     if isinstance(value, tuple):
         return tuple(rebuild(item, new) for item in value)
     leaf = next(new)
     if isinstance(value, View):
         length = next(new)
-        assert not isinstance(leaf, BufferRef)
-        assert not isinstance(length, BufferRef)
+        assert not isinstance(leaf, Whole)
+        assert not isinstance(length, Whole)
         return replace(value, start=leaf, length=length)
     return Mixed(leaf) if isinstance(value, Mixed) and isinstance(leaf, ir.Expr) else leaf
 
@@ -201,8 +243,12 @@ def describe_type(value: Value) -> str:
             return f"tuple[{', '.join(map(describe_type, value))}]"
         case BufferRef(_, element):
             return f"Buffer of {element.value}"
+        case View(shared=True):
+            return f"row of {value.element.value}"
         case View():
             return f"slice of a {describe_type(value.buffer)}"
+        case GridRef(_, element):
+            return f"Sequence of Buffers of {element.value}"
         case Mixed():
             return "float or int"
         case _:

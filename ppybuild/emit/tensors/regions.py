@@ -15,7 +15,7 @@ from ppybuild.emit.tensors.cuda import CudaRegion, emit_cuda, emit_image
 from ppybuild.emit.tensors.exact import emit_body
 from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import FusedForward, emit_forward
-from ppybuild.emit.tensors.fused import NotFusible, Plan, emit_fused
+from ppybuild.emit.tensors.fused import NotFusible, Plan, emit_variants
 from ppybuild.emit.tensors.headers import declarations_hold, torch_include
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
@@ -32,9 +32,6 @@ from ppybuild.graph.schemas import Schemas
 NAME = "regions"
 CUDA = ("ppy_cuda.h", "ppy_cuda.c", "ppy_cuda_kernel.h", "ppy_cuda_region.h")
 HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_exact.h", "ppy_module.h", "ppy_fused.h")
-
-VECTOR_BYTES = 32
-"""Of the vectors in fused kernels; where a register is shorter, the compiler takes two."""
 
 
 @final
@@ -96,16 +93,12 @@ def emit_regions(
             continue
         modules.append(module)
         sources.append(SourceFile(PurePosixPath(f"{module}.py.cpp"), text))
-        sources += [
-            _kernel(region.function, forwards[region.function].plan)
-            for region in kept
-            if region.function in forwards
-        ]
-        sources += [
-            _kernel(s.region.function, s.plan)
-            for s in steps.get(module, ())
-            if isinstance(s, FusedStep)
-        ]
+        for region in kept:
+            if region.function in forwards:
+                sources += _kernel(region.function, forwards[region.function].plan)
+        for step in steps.get(module, ()):
+            if isinstance(step, FusedStep):
+                sources += _kernel(step.region.function, step.plan)
         for region in kept:
             bindings[region.function] = (NAME, mangle(region.function))
             if region.function in kernels:
@@ -139,9 +132,9 @@ def _cuda_sources(function: str, region: CudaRegion) -> tuple[SourceFile, Source
     )
 
 
-def _kernel(function: str, plan: Plan) -> SourceFile:
-    text = emit_fused(plan, kernel_name(function), VECTOR_BYTES)
-    return SourceFile(PurePosixPath(f"{function}.fused.c"), text)
+def _kernel(function: str, plan: Plan) -> list[SourceFile]:
+    files = emit_variants(plan, kernel_name(function), f"{function}.fused")
+    return [SourceFile(PurePosixPath(name), text) for name, text in files.items()]
 
 
 def _emit_module(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+WIDTHS = ((64, "__AVX512F__"), (32, "__AVX__"), (16, None))
+"""Bytes of a SIMD register, and the macro of compilers whose target has such; None: every."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """`width`: bytes of a SIMD register, 16, 32 or 64."""
+    """`width`: bytes of a SIMD register, as in `WIDTHS`."""
 
     width: int
     double: bool

@@ -21,6 +21,9 @@ FLAGS = [
     *("-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"),
 ]
 MACHINE = {16: ["-msse4.1"], 32: ["-mavx2", "-mfma"], 64: ["-mavx512f", "-mavx512dq", "-mfma"]}
+HAS = {16: True, 32: True, 64: "avx512dq" in Path("/proc/cpuinfo").read_text()}
+RUNNABLE = tuple(width for width, has in HAS.items() if has)
+"""Of vectors, those that the machine can run."""
 LIBTORCH = ctypes.CDLL(
     str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"), mode=ctypes.RTLD_GLOBAL
 )

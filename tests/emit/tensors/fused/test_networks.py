@@ -13,7 +13,7 @@ import torch
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 from graphs import tensor_type, trace, type_of  # noqa: E402
-from native import Fused, compile_text  # noqa: E402
+from native import RUNNABLE, Fused, compile_text  # noqa: E402
 from networks import (  # noqa: E402
     LOSSES,
     Adam,
@@ -181,7 +181,7 @@ def test_the_number_of_threads_does_not_matter() -> None:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
-@pytest.mark.parametrize("vector_bytes", [16, 32])
+@pytest.mark.parametrize("vector_bytes", RUNNABLE)
 @pytest.mark.parametrize("width", [1, 3, 8, 33])
 def test_forward_gives_rows(width: int, vector_bytes: int) -> None:
     params = [torch.randn(s) for s in mlp_shapes((7, 21, width))]

@@ -12,7 +12,7 @@ import torch
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 from graphs import overload, tensor_type, trace  # noqa: E402
-from native import Fused  # noqa: E402
+from native import RUNNABLE, Fused  # noqa: E402
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-38, 1e-40, -1e-40, 1e-45,
            88.72, 88.73, 89.5, -87.3, -88.0, -103.9, -104.5, 1e30, -1e30, 3.4e38, 0.999999,
@@ -42,8 +42,6 @@ UNARY = [
     "leaky_relu",
 ]
 
-WIDTHS = (16, 32)
-
 
 def inputs(dtype: torch.dtype) -> torch.Tensor:
     torch.manual_seed(3)
@@ -52,7 +50,7 @@ def inputs(dtype: torch.dtype) -> torch.Tensor:
     return torch.cat([torch.tensor(SPECIAL).double(), spread * sizes, spread * 4]).to(dtype)
 
 
-@pytest.mark.parametrize("vector_bytes", WIDTHS)
+@pytest.mark.parametrize("vector_bytes", RUNNABLE)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op", UNARY)
 def test_unary(op: str, dtype: str, vector_bytes: int) -> None:

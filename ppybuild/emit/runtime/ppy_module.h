@@ -67,6 +67,10 @@ class Class {
   bool is(PyObject* object) {
     return known() && Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(type_) && unchanged();
   }
+  /* The first of both methods. */
+  PyObject* first() const {
+    return methods_[0];
+  }
   /* Whether `type` is made from this class alone and keeps both methods. */
   bool is_base(PyTypeObject* type) {
     return known() && unchanged() && type->tp_base == reinterpret_cast<PyTypeObject*>(type_) &&
@@ -251,6 +255,28 @@ inline bool are_values(PyObject* object, std::initializer_list<double> values) {
   return true;
 }
 
+/* Whether `step`, which an optimizer holds of its own, is what a scheduler of torch puts there:
+ * the class's `method`, and a note that it was called. */
+inline bool is_tracking(PyObject* step, PyObject* optimizer, PyObject* method) {
+  static PyObject* globals = imported("torch.optim.lr_scheduler", "__dict__");
+  if (!PyFunction_Check(step) || PyFunction_GET_GLOBALS(step) != globals) {
+    return false;
+  }
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(step));
+  PyObject* closure = PyFunction_GET_CLOSURE(step);
+  if (PyUnicode_CompareWithASCIIString(
+          code->co_qualname,
+          "LRScheduler.__init__.<locals>.patch_track_step_called.<locals>.wrap_step.<locals>."
+          "wrapper") != 0 ||
+      closure == nullptr || PyTuple_GET_SIZE(closure) != 2) {
+    return false;
+  }
+  PyObject* function = PyCell_GET(PyTuple_GET_ITEM(closure, 0));
+  PyObject* reference = PyCell_GET(PyTuple_GET_ITEM(closure, 1));
+  return function == method && reference != nullptr && PyWeakref_Check(reference) &&
+      PyWeakref_GET_OBJECT(reference) == optimizer;
+}
+
 /* What optimizers have in common: one plain group of these parameters in this order. */
 template <size_t N>
 class Group {
@@ -259,10 +285,14 @@ class Group {
     static Name groups("param_groups"), step("step"), zero("zero_grad"), state("state");
     static Name pre("_optimizer_step_pre_hooks"), post("_optimizer_step_post_hooks");
     if (!type.is(optimizer) || !is_empty(own(optimizer, pre)) ||
-        !is_empty(own(optimizer, post)) || own(optimizer, step) != nullptr ||
-        own(optimizer, zero) != nullptr) {
+        !is_empty(own(optimizer, post)) || own(optimizer, zero) != nullptr) {
       return false;
     }
+    PyObject* replaced = own(optimizer, step);
+    if (replaced != nullptr && !is_tracking(replaced, optimizer, type.first())) {
+      return false;
+    }
+    tracked_ = replaced != nullptr ? optimizer : nullptr;
     PyObject* list = own(optimizer, groups);
     if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) != 1) {
       return false;
@@ -280,6 +310,13 @@ class Group {
   }
   PyObject* state(PyObject* parameter) const {
     return item(states_, parameter);
+  }
+  /* Leaves the note that a scheduler looks for. */
+  void note() const {
+    static Name called("_opt_called");
+    if (tracked_ != nullptr && PyObject_SetAttr(tracked_, called, Py_True) != 0) {
+      PyErr_Clear();
+    }
   }
 
  private:
@@ -315,6 +352,7 @@ class Group {
 
   PyObject* settings_ = nullptr;
   PyObject* states_ = nullptr;
+  PyObject* tracked_ = nullptr; /* the optimizer, where its steps are to be noted */
 };
 
 /* torch.optim.Adam, or AdamW, where the decay is `decoupled`. */
@@ -330,16 +368,15 @@ class Adam {
              at::Tensor* averages, at::Tensor* squares) {
     static Name lr("lr"), betas("betas"), epsilon("eps"), weight("weight_decay");
     static Name off[] = {Name("amsgrad"), Name("capturable")}, apart("decoupled_weight_decay");
-    Group<N> group;
     double beta1 = 0, beta2 = 0, rate = 0;
-    if (!group.takes(optimizer, type, parameters) || group.setting(off[0]) != Py_False ||
-        group.setting(off[1]) != Py_False || !group.number(lr, rate) ||
-        group.setting(apart) != (decoupled_ ? Py_True : Py_False) ||
-        !group.number(epsilon, eps) || !group.number(weight, decay) ||
+    if (!group_.takes(optimizer, type, parameters) || group_.setting(off[0]) != Py_False ||
+        group_.setting(off[1]) != Py_False || !group_.number(lr, rate) ||
+        group_.setting(apart) != (decoupled_ ? Py_True : Py_False) ||
+        !group_.number(epsilon, eps) || !group_.number(weight, decay) ||
         (decay != 0) != decays_) {
       return false;
     }
-    PyObject* pair = group.setting(betas);
+    PyObject* pair = group_.setting(betas);
     if (pair == nullptr || !PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 ||
         !is_number(PyTuple_GET_ITEM(pair, 0), beta1) ||
         !is_number(PyTuple_GET_ITEM(pair, 1), beta2)) {
@@ -348,7 +385,7 @@ class Adam {
     double count = 0;
     for (size_t i = 0; i < N; i++) {
       double found = 0;
-      if (!take_state(group.state(parameters[i]), i, averages[i], squares[i], found) ||
+      if (!take_state(group_.state(parameters[i]), i, averages[i], squares[i], found) ||
           (i > 0 && found != count)) {
         return false;
       }
@@ -369,6 +406,7 @@ class Adam {
       *static_cast<float*>(step.mutable_data_ptr()) += 1;
       written(step, 1);
     }
+    group_.note();
   }
 
  private:
@@ -393,6 +431,7 @@ class Adam {
 
   const bool decoupled_;
   const bool decays_;
+  Group<N> group_;
   std::array<at::Tensor, N> steps_;
 };
 
@@ -410,30 +449,33 @@ class Sgd {
              at::Tensor* buffers) {
     static Name lr("lr"), speed("momentum"), damp("dampening"), weight("weight_decay");
     static Name ahead("nesterov"), buffer("momentum_buffer");
-    Group<N> group;
     double rate = 0, dampening = 0;
-    if (!group.takes(optimizer, type, parameters) || !group.number(lr, rate) ||
-        !group.number(speed, momentum) || !group.number(damp, dampening) ||
-        !group.number(weight, decay) || (decay != 0) != decays_ || (momentum != 0) != moves_ ||
-        group.setting(ahead) != (nesterov_ ? Py_True : Py_False)) {
+    if (!group_.takes(optimizer, type, parameters) || !group_.number(lr, rate) ||
+        !group_.number(speed, momentum) || !group_.number(damp, dampening) ||
+        !group_.number(weight, decay) || (decay != 0) != decays_ || (momentum != 0) != moves_ ||
+        group_.setting(ahead) != (nesterov_ ? Py_True : Py_False)) {
       return false;
     }
     by = -rate;
     rest = 1 - dampening;
     for (size_t i = 0; moves_ && i < N; i++) {
-      if (!is_parameter(item(group.state(parameters[i]), buffer), buffers[i])) {
+      if (!is_parameter(item(group_.state(parameters[i]), buffer), buffers[i])) {
         return false;
       }
     }
     return true;
   }
 
-  void count() {} // it counts no steps
+  /* It counts no steps. */
+  void count() {
+    group_.note();
+  }
 
  private:
   const bool decays_;
   const bool moves_;
   const bool nesterov_;
+  Group<N> group_;
 };
 
 } // namespace ppy

@@ -8,7 +8,7 @@ from ppybuild.emit.tensors.fused.target import WIDTHS
 
 
 def emit_variants(plan: Plan, name: str, file: str) -> dict[str, str]:
-    """The texts of `FILE.c`, which has the function `name`, and of what it includes."""
+    """The texts of what `FILE.c`, which has the function `name`, includes, and of that."""
     chosen: list[str] = []
     files: dict[str, str] = {}
     for place, (width, macro) in enumerate(WIDTHS):
@@ -16,4 +16,4 @@ def emit_variants(plan: Plan, name: str, file: str) -> dict[str, str]:
         files[header] = emit_fused(plan, name, width)
         test = "#else" if macro is None else f"#{'el' if place else ''}if defined({macro})"
         chosen += [test, f'#include "{header}"']
-    return {f"{file}.c": "\n".join([*chosen, "#endif", ""]), **files}
+    return {**files, f"{file}.c": "\n".join([*chosen, "#endif", ""])}

@@ -69,12 +69,18 @@ def run_adamw():
         nn.Linear(12, 16), nn.LeakyReLU(0.2), nn.LayerNorm(16), nn.Linear(16, 3)
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.7)
     x, y = torch.randn(40, 12), torch.randint(3, (40,))
     losses = []
     for _ in range(6):
         losses.append(adamw_step(model, optimizer, x, y))
-        optimizer.param_groups[0]["lr"] *= 0.7
-    return losses, left(model, optimizer), optimizer.param_groups[0]["lr"]
+        scheduler.step()
+    return (
+        losses,
+        left(model, optimizer),
+        optimizer.param_groups[0]["lr"],
+        vars(optimizer)["_opt_called"],
+    )
 
 
 class Layered(nn.Module):

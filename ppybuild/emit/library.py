@@ -20,7 +20,7 @@ from ppybuild.emit.loops.c_names import c_names
 from ppybuild.emit.loops.lower import lower
 from ppybuild.emit.loops.ops import CHECKED
 from ppybuild.emit.loops.passes import optimise
-from ppybuild.emit.loops.printer import print_source
+from ppybuild.emit.loops.printer import print_source, result_type
 from ppybuild.emit.loops.tree import statements
 from ppybuild.emit.loops.verify import flat_parameters, flat_result
 from ppybuild.emit.names import kernel_name
@@ -88,6 +88,15 @@ def emit_library(
     if missing:
         said = {found.message: found.help for found in remarks}
         return {name: _reason(name, said) for name in missing}
+    making = [
+        name
+        for name in exports
+        if any(isinstance(each, ir.ArrayResult) for each in flat_result(lowered[name].result))
+    ]
+    if making:
+        return dict.fromkeys(
+            making, "its result is an array that it makes: fill one it is given"
+        )
     asking = {name: _asked(name, lowered) for name in exports}
     if any(asking.values()):
         return {name: f"{what} is CPython's own" for name, what in asking.items() if what}
@@ -189,7 +198,7 @@ class _Exported:
         taken = set(self.c_names.values())
         while taken & set(names):
             names = [f"{name}_" for name in names]
-        return [(C_TYPES[type_], name) for type_, name in zip(types, names, strict=True)]
+        return [(result_type(type_), name) for type_, name in zip(types, names, strict=True)]
 
     def prototype(self) -> str:
         words = []
@@ -286,7 +295,7 @@ def _definition(one: _Exported) -> str:
         '__attribute__((visibility("default")))',
         f"{one.prototype()} {{",
         *(f"    if ({test}) return {upper}_INVALID;" for test in _invalid(one)),
-        "    ppy_run run = {NULL, DEPTH, PPY_TICKS, NULL, NULL};",
+        "    ppy_run run = {NULL, DEPTH, PPY_TICKS, NULL, NULL, NULL};",
     ]
     arguments = ["&run"]
     stored = []

@@ -15,6 +15,7 @@ from typing import assert_never
 
 from ppybuild.emit.boundary.relied import emit_relied, relied_name
 from ppybuild.emit.loops.ir import (
+    ArrayResult,
     BufferParameter,
     Function,
     GridParameter,
@@ -139,14 +140,18 @@ def _body(
     function: Function,
     buffers: Sequence[Argument],
     order: Sequence[str],
-    results: Sequence[Type],
+    results: Sequence[Type | ArrayResult],
 ) -> Iterator[str]:
     """The run, inside the buffers' being held where there are any."""
     answers = [f"r{index}" for index in range(len(results))]
     passed = ", ".join(["&run", *order, *(f"&{answer}" for answer in answers)])
     declared = [
-        f"{C_TYPES[type_]} {name} = 0;" for type_, name in zip(results, answers, strict=True)
+        f"ppy_{type_.element.value} {name} = {{NULL, 0}};"
+        if isinstance(type_, ArrayResult)
+        else f"{C_TYPES[type_]} {name} = 0;"
+        for type_, name in zip(results, answers, strict=True)
     ]
+    gives_own = any(isinstance(each, ArrayResult) for each in results)
     call = f"{kernel_name(function.name)}({passed})"
     made = _make(function.result, iter(answers))
     if not buffers:
@@ -154,7 +159,12 @@ def _body(
         yield "    ppy_run run;"
         yield "    if (!ppy_enter(&run)) return NULL;"
         yield f"    if (!ppy_leave(&run, self, {call})) return NULL;"
-        yield f"    return {made};"
+        if gives_own:
+            yield f"    PyObject *answer = {made};"
+            yield "    ppy_unmake(&run, NULL);"
+            yield "    return answer;"
+        else:
+            yield f"    return {made};"
         return
     yield from (f"    {buffer.type} {buffer.name};" for buffer in buffers)
     yield f"    Py_buffer views[{len(buffers)}];"
@@ -165,8 +175,11 @@ def _body(
     yield from (f"        {line}" for line in declared)
     yield "        ppy_run run;"
     yield "        if (ppy_enter(&run)"
-    yield f"            && ppy_leave(&run, self, {call}))"
+    yield f"            && ppy_leave(&run, self, {call})) {{"
     yield f"            answer = {made};"
+    if gives_own:
+        yield "            ppy_unmake(&run, NULL);"
+    yield "        }"
     yield "    }"
     yield "    ppy_drop(views, held);"
     yield "    return answer;"
@@ -198,8 +211,8 @@ def _take(parameter: Parameter, value: str, name: str) -> Iterator[Argument | st
             assert_never(parameter)
 
 
-def _leaves(result: Result) -> Iterator[Type]:
-    """The scalars of a result, in order."""
+def _leaves(result: Result) -> Iterator[Type | ArrayResult]:
+    """The scalars and arrays of a result, in order."""
     if isinstance(result, TupleResult):
         for item in result.items:
             yield from _leaves(item)
@@ -214,4 +227,13 @@ def _make(result: Result, answers: Iterator[str]) -> str:
     if isinstance(result, TupleResult):
         items = [_make(item, answers) for item in result.items]
         return f"ppy_pack({', '.join([str(len(items)), *items])})"
+    if isinstance(result, ArrayResult):
+        return f"{_maker(result)}({next(answers)})"
     return f"{MAKE[result]}({next(answers)})"
+
+
+def _maker(result: ArrayResult) -> str:
+    """The C function that makes the Python object of an array."""
+    if result.holder == "list of bools":
+        return "ppy_list_bools"
+    return f"ppy_{result.holder}_{result.element.value}"

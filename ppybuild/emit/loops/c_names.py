@@ -16,7 +16,9 @@ _LIBRARY = """
     islessgreater isunordered int8_t int32_t int64_t uint8_t uint64_t size_t
 """
 _RESERVED = frozenset((_KEYWORDS + _LIBRARY).split())
-_OWN = re.compile(r"run|result(_\d+)?|done_\d+|.*_(start|step|stop|next|end|turn|turns)_\d+")
+_OWN = re.compile(
+    r"run|made_before|swapped|result(_\d+)?|done_\d+|.*_(start|step|stop|next|end|turn|turns)_\d+"
+)
 # Macros of system headers, and what belongs to the compiler, the runtime, kernels, wrappers.
 _FOREIGN = re.compile(r"[A-Z][A-Z0-9_]{2,}|_[A-Z_].*|ppy_.*|[kw]_.*")
 

@@ -19,6 +19,7 @@ def dump(function: ir.Function) -> str:
     parameters = ", ".join(_parameter(each) for each in function.parameters)
     lines = [f"def {function.name}({parameters}) -> {_result(function.result)}"]
     lines += [f"  local {name}: {type_.value}" for name, type_ in function.locals]
+    lines += [f"  own {each.name}: buffer {each.element.value}" for each in function.buffers]
     lines += _block(function.body, "  ")
     return "\n".join(lines) + "\n"
 
@@ -68,6 +69,8 @@ def _result(result: ir.Result) -> str:
             return "None"
         case ir.TupleResult(items):
             return f"({', '.join(map(_result, items))})"
+        case ir.ArrayResult(element, holder):
+            return f"{holder} of {element.value}"
         case _:
             return result.value
 
@@ -106,6 +109,9 @@ def _simple(
     | ir.Checked
     | ir.Guard
     | ir.Store
+    | ir.Make
+    | ir.Resize
+    | ir.Swap
     | ir.Save
     | ir.Call
     | ir.Break
@@ -121,6 +127,12 @@ def _simple(
             return f"guard {dump_expr(condition)}  # {kind}"
         case ir.Store(buffer, index, value, _):
             return f"{buffer}[{dump_expr(index)}] = {dump_expr(value)}"
+        case ir.Make(buffer, length, _):
+            return f"make {buffer}[{dump_expr(length)}]"
+        case ir.Resize(buffer, length, _):
+            return f"resize {buffer}[{dump_expr(length)}]"
+        case ir.Swap(first, second, _):
+            return f"swap {first}, {second}"
         case ir.Save(buffers):
             return f"save {', '.join(buffers)}"
         case ir.Call(targets, function, args, _):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import final
+from typing import Literal, final
 
 from ppybuild.emit.relied import Relied
 
@@ -104,7 +104,7 @@ class Load:
 @final
 @dataclass(frozen=True, slots=True)
 class Length:
-    """The number of elements of a buffer; it does not change during a run."""
+    """The number of elements of a buffer parameter; it does not change during a run."""
 
     buffer: str
     type: Type = Type.I64
@@ -124,7 +124,7 @@ class Disjoint:
 @dataclass(frozen=True, slots=True)
 class Elements:
     """All elements of a buffer, or `length` of them from `start`: an operand of checked
-    operators that take them as floats, or an argument of a call that reads them.
+    operators that take them as floats, an argument of a call that reads them, or a result.
 
     `start` and `length` lie inside the buffer.
     """
@@ -182,6 +182,38 @@ class Store:
     buffer: str
     index: Expr
     value: Expr
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Make:
+    """New memory of `length` zeros, at least none, for a buffer of the function's own; what it
+    held before is gone. The run is abandoned where there is no memory."""
+
+    buffer: str
+    length: Expr
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """Another length, at least 0, for a buffer of the function's own; elements past the old
+    one hold anything. The run is abandoned where there is no memory."""
+
+    buffer: str
+    length: Expr
+    location: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two buffers of the function's own change their memory; not their lengths' variables."""
+
+    first: str
+    second: str
     location: Location
 
 
@@ -292,6 +324,9 @@ Statement = (
     | Checked
     | Guard
     | Store
+    | Make
+    | Resize
+    | Swap
     | Save
     | Call
     | If
@@ -354,12 +389,35 @@ Parameter = ScalarParameter | BufferParameter | GridParameter | TupleParameter
 
 @final
 @dataclass(frozen=True, slots=True)
+class OwnBuffer:
+    """A buffer that the function makes. Its length is a variable of the function, beside it:
+    `Length` is of parameters, whose length does not change."""
+
+    name: str
+    element: Element
+
+
+Holder = Literal["array", "list", "list of bools"]
+"""What numbers in memory are in Python: an `array.array`, or a list."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ArrayResult:
+    """Numbers that the function has made: `Elements` of a buffer of its own."""
+
+    element: Element
+    holder: Holder
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class TupleResult:
-    items: tuple[Type | TupleResult, ...]
+    items: tuple[Type | TupleResult | ArrayResult, ...]
 
 
-Result = Type | TupleResult | None
-"""What the function returns: a scalar, a tuple of such, or Python's None."""
+Result = Type | TupleResult | ArrayResult | None
+"""What the function returns: a scalar, an array, a tuple of such, or Python's None."""
 
 
 @final
@@ -375,3 +433,4 @@ class Function:
     location: Location
     relies: tuple[Relied, ...] = ()
     """What the body was lowered from beside the function's own source."""
+    buffers: tuple[OwnBuffer, ...] = ()

@@ -61,12 +61,19 @@ def print_prototype(function: ir.Function) -> str:
             parameters.append(f"{C_TYPES[parameter.type]} {names[parameter.name]}")
     results = flat_result(function.result)
     for type_, name in zip(results, _result_names(len(results)), strict=True):
-        parameters.append(f"{C_TYPES[type_]} *{name}")
+        parameters.append(f"{result_type(type_)} *{name}")
     head = f"int {kernel_name(function.name)}("
     line = f"{head}{', '.join(parameters)})"
     if len(line) <= _WIDTH:
         return line
     return head + "\n    " + ",\n    ".join(parameters) + ")"
+
+
+def result_type(result: ir.Type | ir.ArrayResult) -> str:
+    """The C type that a kernel stores this part of its result in."""
+    if isinstance(result, ir.ArrayResult):
+        return f"ppy_{result.element.value}"
+    return C_TYPES[result]
 
 
 def print_kernel(
@@ -102,7 +109,8 @@ def _print_twice(function: ir.Function, kernel: str, fixed: Fixed) -> str:
 
 def _all_names(function: ir.Function) -> list[str]:
     parameters = [each.name for each in flat_parameters(function.parameters)]
-    return parameters + [name for name, _ in function.locals]
+    own = [each.name for each in function.buffers]
+    return [*parameters, *own, *(name for name, _ in function.locals)]
 
 
 def _result_names(count: int) -> Iterable[str]:
@@ -126,6 +134,7 @@ class _Kernel:
         parameters = flat_parameters(function.parameters)
         buffers = [each for each in parameters if isinstance(each, ir.BufferParameter)]
         elements = {each.name: each.element for each in buffers}
+        elements |= {each.name: each.element for each in function.buffers}
         self.names = Names(c_names(_all_names(function)), elements)
         self.types = dict(function.locals)
         self.scopes: Scopes = plan_scopes(function)
@@ -133,6 +142,10 @@ class _Kernel:
         self.breaks: list[str] = []  # per open loop: what leaves it
         self.labels = 0
         self.loops = 0
+        results = flat_result(function.result)
+        gives_own = any(isinstance(each, ir.ArrayResult) for each in results)
+        self.unmakes = bool(function.buffers) and not gives_own
+        """Whether what was made goes with the call; else Python's side ends it."""
         self.lines: list[str] = []
         self.indent = 0
 
@@ -173,6 +186,11 @@ class _Kernel:
     def body_lines(self) -> list[str]:
         """The lines of the body, printed apart so that what they use is known."""
         before, self.lines = self.lines, []
+        for each in self.function.buffers:
+            name = self.names.variables[each.name]
+            self.line(f"ppy_{each.element.value} {name} = {{NULL, 0}};")
+        if self.unmakes:
+            self.line("ppy_made *const made_before = run->made;")
         for name in self.scopes.top:
             zero = {ir.Type.I64: "0", ir.Type.F64: "0.0", ir.Type.BOOL: "false"}
             type_ = self.types[name]
@@ -181,7 +199,7 @@ class _Kernel:
         self.enter()
         self.statements(self.function.body)
         if self.function.result is None:
-            self.line("return PPY_OK;")
+            self.leave()
         body, self.lines = self.lines, before
         return body
 
@@ -234,6 +252,20 @@ class _Kernel:
                 text = self.expr(value)
                 shown = text if plain else f"({C_ELEMENTS[element]})({text})"
                 self.line(f"{self.names.variables[buffer]}.data[{self.expr(index)}] = {shown};")
+            case ir.Make(buffer, length, _):
+                self.line(
+                    f"PPY_MAKE(run, {self.names.variables[buffer]}, {self.expr(length)});"
+                )
+            case ir.Resize(buffer, length, _):
+                name = self.names.variables[buffer]
+                self.line(f"PPY_RESIZE(run, {name}, {self.expr(length)});")
+            case ir.Swap(first, second, _):
+                one, two = self.names.variables[first], self.names.variables[second]
+                type_ = f"ppy_{self.names.elements[first].value}"
+                with self.block(""):
+                    self.line(f"const {type_} swapped = {one};")
+                    self.line(f"{one} = {two};")
+                    self.line(f"{two} = swapped;")
             case ir.Save(buffers):
                 for buffer in buffers:
                     name = self.names.variables[buffer]
@@ -256,9 +288,14 @@ class _Kernel:
             case ir.Return(values, _):
                 for name, value in zip(_result_names(len(values)), values, strict=True):
                     self.line(f"*{name} = {self.expr(value)};")
-                self.line("return PPY_OK;")
+                self.leave()
             case _:
                 assert_never(statement)
+
+    def leave(self) -> None:
+        if self.unmakes:
+            self.line("ppy_unmake(run, made_before);")
+        self.line("return PPY_OK;")
 
     def declares(self, statement: ir.Statement, target: str) -> bool:
         """Whether this statement declares its target; says so only once a block."""
@@ -300,7 +337,7 @@ class _Kernel:
         with self.block("") if call.targets else _no_block():
             results = [f"result_{number}" for number in range(len(call.targets))]
             for name, type_ in zip(results, flat_result(callee.result), strict=True):
-                self.line(f"{C_TYPES[type_]} {name};")
+                self.line(f"{result_type(type_)} {name};")
             args = ["run"]
             args += [
                 self.names.variables[arg] if isinstance(arg, str) else self.expr(arg)

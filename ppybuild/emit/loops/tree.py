@@ -22,12 +22,15 @@ from ppybuild.emit.loops.ir import (
     If,
     Length,
     Load,
+    Make,
     Op,
+    Resize,
     Return,
     Save,
     Select,
     Statement,
     Store,
+    Swap,
     Type,
     Var,
     Versioned,
@@ -113,13 +116,15 @@ def own_expressions(statement: Statement) -> tuple[Expr, ...]:
             return (condition,)
         case Store(index=index, value=value):
             return (index, value)
+        case Make(length=length) | Resize(length=length):
+            return (length,)
         case Call(args=call_args):
             return tuple(arg for arg in call_args if not isinstance(arg, str))
         case For(start=start, stop=stop, step=step):
             return (start, stop, step)
         case Return(values=values):
             return values
-        case Save() | Break() | Continue():
+        case Swap() | Save() | Break() | Continue():
             return ()
 
 
@@ -136,6 +141,8 @@ def map_own(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
             return replace(statement, condition=change(condition))
         case Store(index=index, value=value):
             return replace(statement, index=change(index), value=change(value))
+        case Make(length=length) | Resize(length=length):
+            return replace(statement, length=change(length))
         case Call(args=call_args):
             return replace(
                 statement,
@@ -145,7 +152,7 @@ def map_own(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
             return replace(statement, start=change(start), stop=change(stop), step=change(step))
         case Return(values=values):
             return replace(statement, values=tuple(change(value) for value in values))
-        case Save() | Break() | Continue():
+        case Swap() | Save() | Break() | Continue():
             return statement
 
 
@@ -214,6 +221,11 @@ def assigned(block: Block) -> frozenset[str]:
     )
 
 
+def writes_memory(statement: Statement) -> bool:
+    """Whether the statement itself may change what a load gives."""
+    return isinstance(statement, Store | Call | Make | Resize | Swap)
+
+
 def rename(block: Block, names: dict[str, str]) -> Block:
     """The block with variables renamed, where they are read and where they are bound."""
 
@@ -242,6 +254,7 @@ def fresh(function: Function, stem: str, type: Type) -> tuple[Function, str]:
     """The function with one more local, and the local's name: `stem_1`, `stem_2`, ..."""
     taken = {name for name, _ in function.locals}
     taken |= {parameter.name for parameter in flat_parameters(function.parameters)}
+    taken |= {buffer.name for buffer in function.buffers}
     number = 1
     while f"{stem}_{number}" in taken:
         number += 1

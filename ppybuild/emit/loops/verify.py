@@ -24,8 +24,8 @@ def scalars(parameters: tuple[ir.Parameter, ...]) -> tuple[ir.ScalarParameter, .
     return tuple(each for each in flat if isinstance(each, ir.ScalarParameter))
 
 
-def flat_result(result: ir.Result) -> tuple[ir.Type, ...]:
-    """The scalars of a result in order; none for Python's None."""
+def flat_result(result: ir.Result) -> tuple[ir.Type | ir.ArrayResult, ...]:
+    """The scalars and arrays of a result in order; none for Python's None."""
     match result:
         case None:
             return ()
@@ -39,6 +39,8 @@ def flat_result(result: ir.Result) -> tuple[ir.Type, ...]:
 class _Scope:
     variables: Mapping[str, ir.Type]
     buffers: Mapping[str, ir.BufferParameter]
+    """Those that the function makes are like parameters that it stores into."""
+    own: frozenset[str]
     function: ir.Function
     functions: Mapping[str, ir.Function]
 
@@ -49,10 +51,15 @@ def verify(function: ir.Function, functions: Mapping[str, ir.Function]) -> None:
     named += function.locals
     flat = flat_parameters(function.parameters)
     buffers = {each.name: each for each in flat if isinstance(each, ir.BufferParameter)}
-    names = [name for name, _ in named] + list(buffers)
+    own = [each.name for each in function.buffers]
+    names = [name for name, _ in named] + list(buffers) + own
+    buffers |= {
+        each.name: ir.BufferParameter(each.name, each.element, True)
+        for each in function.buffers
+    }
     for name in names:
         _require(names.count(name) == 1, function, f"{name} is declared twice")
-    scope = _Scope(dict(named), buffers, function, functions)
+    scope = _Scope(dict(named), buffers, frozenset(own), function, functions)
     _check_block(scope, function.body, in_loop=False)
     if function.result is not None:
         _require(not _falls_through(function.body), function, "control reaches the end")
@@ -85,8 +92,16 @@ def _check_statement(scope: _Scope, statement: ir.Statement, in_loop: bool) -> N
             parameter = _buffer(scope, buffer)
             _require(parameter.writable, scope.function, f"{buffer} is not writable")
             _check_type(scope, value, parameter.element.type)
+        case ir.Make(buffer, length, _) | ir.Resize(buffer, length, _):
+            _require(buffer in scope.own, scope.function, f"{buffer} is not its own")
+            _check_type(scope, length, ir.Type.I64)
+        case ir.Swap(first, second, _):
+            _require({first, second} <= scope.own, scope.function, f"swap of {first}, {second}")
+            alike = _buffer(scope, first).element is _buffer(scope, second).element
+            _require(alike, scope.function, f"elements of {first} and {second}")
         case ir.Save(buffers):
             for buffer in buffers:
+                _require(buffer not in scope.own, scope.function, f"save of {buffer}")
                 _require(_buffer(scope, buffer).writable, scope.function, f"save of {buffer}")
         case ir.Call():
             _check_call(scope, statement)
@@ -112,11 +127,23 @@ def _check_statement(scope: _Scope, statement: ir.Statement, in_loop: bool) -> N
         case ir.Break() | ir.Continue():
             _require(in_loop, scope.function, "break or continue outside a loop")
         case ir.Return(values, _):
-            found = tuple(_check_expr(scope, value) for value in values)
-            wanted = flat_result(scope.function.result)
-            _require(found == wanted, scope.function, f"returns {found}, not {wanted}")
+            results = flat_result(scope.function.result)
+            found = tuple(_check_result(scope, value) for value in values)
+            expected: tuple[ir.Type | ir.Element, ...] = tuple(
+                each.element if isinstance(each, ir.ArrayResult) else each for each in results
+            )
+            _require(found == expected, scope.function, f"returns {found}, not {expected}")
         case _:
             assert_never(statement)
+
+
+def _check_result(scope: _Scope, value: ir.Expr) -> ir.Type | ir.Element:
+    """What a value that is returned is: a scalar, or elements of a buffer of its own."""
+    if not isinstance(value, ir.Elements):
+        return _check_expr(scope, value)
+    _require(value.buffer in scope.own, scope.function, f"returns {value.buffer}")
+    _check_bounds(scope, value)
+    return _buffer(scope, value.buffer).element
 
 
 def _check_call(scope: _Scope, call: ir.Call) -> None:
@@ -138,6 +165,8 @@ def _check_call(scope: _Scope, call: ir.Call) -> None:
     results = flat_result(callee.result)
     _require(len(results) == len(call.targets), scope.function, f"results of {call.function}")
     for target, type_ in zip(call.targets, results, strict=True):
+        if isinstance(type_, ir.ArrayResult):
+            raise InvalidIR(f"{scope.function.name}: {call.function} gives an array")
         _check_target(scope, target, type_)
 
 
@@ -235,6 +264,7 @@ def _check_expr(scope: _Scope, expr: ir.Expr) -> ir.Type:
             )
         case ir.Length(buffer, type_):
             _buffer(scope, buffer)
+            _require(buffer not in scope.own, scope.function, f"the length of {buffer}")
             _require(type_ is ir.Type.I64, scope.function, f"length of {buffer}")
         case ir.Disjoint(first, second, type_):
             _buffer(scope, first)

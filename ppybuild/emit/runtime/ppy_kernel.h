@@ -40,6 +40,12 @@ typedef struct ppy_saved {
     size_t bytes;
 } ppy_saved;
 
+/* Memory that a kernel has made for a buffer of its own; it follows the header. */
+typedef struct ppy_made {
+    struct ppy_made *earlier;
+    size_t bytes; /* room */
+} ppy_made;
+
 /* One call from Python, shared by the kernels that it reaches. */
 typedef struct ppy_run {
     ppy_saved *saved;             /* the latest copy */
@@ -48,6 +54,7 @@ typedef struct ppy_run {
     int (*poll)(struct ppy_run *); /* PPY_OK or PPY_RAISED; may be NULL */
     bool (*ask)(int function, const double *values, int64_t count, double *result);
                                   /* CPython's own answer, false where it raises; may be NULL */
+    ppy_made *made;               /* the latest */
 } ppy_run;
 
 /* What may be asked: functions that CPython computes with algorithms of its own. */
@@ -107,6 +114,81 @@ static inline PPY_COLD bool ppy_save(ppy_run *run, void *data, size_t bytes) {
     return true;
 }
 
+/* Buffers of the kernel's own. */
+
+static inline ppy_made *ppy_header(void *data) { return data ? (ppy_made *)data - 1 : NULL; }
+
+/* Frees what was made after `before`. */
+static inline PPY_COLD void ppy_unmake(ppy_run *run, ppy_made *before) {
+    while (run->made != before) {
+        ppy_made *at = run->made;
+        run->made = at->earlier;
+        free(at);
+    }
+}
+
+/* Where the run keeps the address of a header. */
+static inline ppy_made **ppy_link(ppy_run *run, ppy_made *made) {
+    ppy_made **place = &run->made;
+    while (*place != made) place = &(*place)->earlier;
+    return place;
+}
+
+/* `bytes` zeros in place of `data`, which is NULL at first; NULL without memory. */
+static inline PPY_COLD void *ppy_make(ppy_run *run, void *data, size_t bytes) {
+    ppy_made *made = ppy_header(data);
+    if (made && made->bytes >= bytes) return memset(data, 0, bytes);
+    if (made) {
+        *ppy_link(run, made) = made->earlier;
+        free(made);
+    }
+    bytes = bytes < 64 ? 64 : bytes;
+    made = bytes <= SIZE_MAX / 2 ? calloc(1, sizeof *made + bytes) : NULL;
+    if (!made) return NULL;
+    *made = (ppy_made){run->made, bytes};
+    run->made = made;
+    return made + 1;
+}
+
+/* More room for `data`, half as much again at least; NULL without memory. */
+static inline PPY_COLD void *ppy_enlarge(ppy_run *run, void *data, size_t bytes) {
+    ppy_made *made = ppy_header(data), **place = ppy_link(run, made);
+    const size_t room = made->bytes + made->bytes / 2;
+    bytes = bytes < room ? room : bytes;
+    made = bytes <= SIZE_MAX / 2 ? realloc(made, sizeof *made + bytes) : NULL;
+    if (!made) return NULL;
+    made->bytes = bytes;
+    *place = made;
+    return made + 1;
+}
+
+/* What `count` elements take; more than there is where that does not fit. */
+static inline size_t ppy_bytes_of(int64_t count, size_t size) {
+    return (uint64_t)count > SIZE_MAX / 4 / size ? SIZE_MAX : (size_t)count * size;
+}
+
+/* In a kernel: zeros for a buffer of its own, `count` of them. */
+#define PPY_MAKE(run, buffer, count) \
+    do { \
+        const int64_t ppy_count = (count); \
+        (buffer).data = ppy_make(run, (buffer).data, ppy_bytes_of(ppy_count, sizeof *(buffer).data)); \
+        PPY_GUARD((buffer).data != NULL); \
+        (buffer).length = ppy_count; \
+    } while (0)
+
+/* In a kernel: another length for a buffer of its own. */
+#define PPY_RESIZE(run, buffer, count) \
+    do { \
+        const int64_t ppy_count = (count); \
+        const size_t ppy_wanted = ppy_bytes_of(ppy_count, sizeof *(buffer).data); \
+        if (PPY_UNLIKELY(ppy_wanted > ppy_header((buffer).data)->bytes)) { \
+            void *ppy_data = ppy_enlarge(run, (buffer).data, ppy_wanted); \
+            PPY_GUARD(ppy_data != NULL); \
+            (buffer).data = ppy_data; \
+        } \
+        (buffer).length = ppy_count; \
+    } while (0)
+
 /* Ends the run. Where `restore`, every saved buffer holds its old bytes again: latest copy
  * first, so that where two overlap the earliest, taken before any write, comes last. */
 static inline PPY_COLD void ppy_release(ppy_run *run, bool restore) {
@@ -117,6 +199,7 @@ static inline PPY_COLD void ppy_release(ppy_run *run, bool restore) {
         at = earlier;
     }
     run->saved = NULL;
+    if (restore) ppy_unmake(run, NULL);
 }
 
 /* Whether two buffers share no byte. */

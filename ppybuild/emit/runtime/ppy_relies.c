@@ -225,7 +225,9 @@ static bool is_library(PyObject *object, const char *name)
     const char *dot = strrchr(name, '.');
     if (PyType_Check(object)) {
         PyTypeObject *type = (PyTypeObject *)object;
-        return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) && strcmp(type->tp_name, dot + 1) == 0;
+        if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) /* of an extension: `array.array` */
+            return (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) && strcmp(type->tp_name, name) == 0;
+        return strcmp(type->tp_name, dot + 1) == 0;
     }
     if (!PyCFunction_CheckExact(object))
         return false;

@@ -160,6 +160,7 @@ bool ppy_ask_python(int function, const double *values, int64_t count, double *r
  * again, and stays where an exception ends the function. */
 bool ppy_fail(ppy_run *run, ppy_native *self, int status) {
     ppy_release(run, status == PPY_ABANDON);
+    ppy_unmake(run, NULL);
     if (status == PPY_RAISED) ppy_add_traceback(self);
     return false;
 }
@@ -179,3 +180,47 @@ PyObject *ppy_pack(int length, ...) {
     if (!complete) Py_CLEAR(tuple);
     return tuple;
 }
+
+/* Arrays and lists. */
+
+static PyObject *make_array(const char *typecode, void *data, int64_t length, size_t size) {
+    static PyObject *type; /* `array.array`, kept */
+    if (type == NULL) {
+        PyObject *module = PyImport_ImportModule("array");
+        type = module == NULL ? NULL : PyObject_GetAttrString(module, "array");
+        Py_XDECREF(module);
+        if (type == NULL) return NULL;
+    }
+    PyObject *bytes = PyMemoryView_FromMemory((char *)data, (Py_ssize_t)((size_t)length * size), PyBUF_READ);
+    PyObject *array = bytes == NULL ? NULL : PyObject_CallFunction(type, "s", typecode);
+    PyObject *done = array == NULL ? NULL : PyObject_CallMethod(array, "frombytes", "O", bytes);
+    if (done == NULL) Py_CLEAR(array);
+    Py_XDECREF(done);
+    Py_XDECREF(bytes);
+    return array;
+}
+
+#define PPY_ARRAY(name, typecode) \
+    PyObject *ppy_array_##name(ppy_##name buffer) { \
+        return make_array(typecode, buffer.data, buffer.length, sizeof *buffer.data); \
+    }
+PPY_ARRAY(f64, "d")
+PPY_ARRAY(i64, "q")
+PPY_ARRAY(f32, "f")
+PPY_ARRAY(i32, "i")
+PPY_ARRAY(u8, "B")
+PPY_ARRAY(i8, "b")
+
+#define PPY_LIST(name, type, item) \
+    PyObject *ppy_list_##name(type buffer) { \
+        PyObject *list = PyList_New((Py_ssize_t)buffer.length); \
+        for (int64_t i = 0; list != NULL && i < buffer.length; i++) { \
+            PyObject *object = item(buffer.data[i]); \
+            if (object == NULL) Py_CLEAR(list); \
+            else PyList_SET_ITEM(list, (Py_ssize_t)i, object); \
+        } \
+        return list; \
+    }
+PPY_LIST(f64, ppy_f64, PyFloat_FromDouble)
+PPY_LIST(i64, ppy_i64, ppy_make_int)
+PPY_LIST(bools, ppy_u8, PyBool_FromLong)

@@ -141,7 +141,7 @@ static inline bool ppy_enter(ppy_run *run) {
     if (PPY_UNLIKELY(thread->id != ppy_last_stack.thread || (uintptr_t)run < ppy_last_stack.line))
         left = ppy_fit_stack(thread, run, left);
     *run = (ppy_run){NULL, left > PPY_DEPTH ? PPY_DEPTH : left - 1, PPY_TICKS, ppy_poll_python,
-                     ppy_ask_python};
+                     ppy_ask_python, NULL};
     return PPY_LIKELY(left > 0);
 }
 
@@ -157,6 +157,17 @@ static inline bool ppy_leave(ppy_run *run, ppy_native *self, int status) {
 static inline PyObject *ppy_make_int(int64_t value) {
     return sizeof(long) == sizeof value ? PyLong_FromLong((long)value) : PyLong_FromLongLong(value);
 }
+
+/* An `array.array`, or a list, of the numbers of a buffer; NULL where there is no memory. */
+PyObject *ppy_array_f64(ppy_f64 buffer);
+PyObject *ppy_array_i64(ppy_i64 buffer);
+PyObject *ppy_array_f32(ppy_f32 buffer);
+PyObject *ppy_array_i32(ppy_i32 buffer);
+PyObject *ppy_array_u8(ppy_u8 buffer);
+PyObject *ppy_array_i8(ppy_i8 buffer);
+PyObject *ppy_list_f64(ppy_f64 buffer);
+PyObject *ppy_list_i64(ppy_i64 buffer);
+PyObject *ppy_list_bools(ppy_u8 buffer);
 
 /* A tuple of `length` new references, which it takes over; NULL where one of them is. */
 PyObject *ppy_pack(int length, ...);

@@ -146,7 +146,7 @@ def write_fast(form: FunctionForm, checked: str) -> list[str]:
         f"{prototype(form, form.c)} {{",
         "    /* Frames that may still be entered; where they end, the checked form counts. */",
         "    ppy_run run = {NULL, PPY_RECURSION_LIMIT - 2 - ppy_top_frame->depth, PPY_TICKS, "
-        "ppy_kernel_poll, NULL};",
+        "ppy_kernel_poll, NULL, NULL};",
         *(f"    {type_} {name} = 0;" for type_, name in zip(types, results, strict=True)),
         f"    const int status = {kernel_name(form.name)}({', '.join(words)});",
         "    ppy_release(&run, status != PPY_OK);",

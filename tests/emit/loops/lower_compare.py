@@ -66,8 +66,10 @@ def shown(value: Any) -> Any:
             return "nan" if math.isnan(value) else value.hex()
         case bool() | int() | None:
             return f"{type(value).__name__} {value}"
-        case tuple() | list():
+        case tuple():
             return tuple(map(shown, value))
+        case list():
+            return list(map(shown, value))
         case complex():
             return f"complex {value}"
         case array.array():

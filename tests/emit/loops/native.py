@@ -43,6 +43,7 @@ Run._fields_ = [
     ("ticks", ctypes.c_int64),
     ("poll", ctypes.c_void_p),
     ("ask", ctypes.c_void_p),
+    ("made", ctypes.c_void_p),
 ]
 _ANSWERS = {
     "PPY_GAMMA": math.gamma,
@@ -94,7 +95,10 @@ class Raised(Exception):
 
 _RELEASE = """
 void test_release(ppy_run *run, int restore);
-void test_release(ppy_run *run, int restore) { ppy_release(run, restore); }
+void test_release(ppy_run *run, int restore) {
+    ppy_release(run, restore);
+    ppy_unmake(run, NULL);
+}
 """
 
 
@@ -116,15 +120,17 @@ class Kernels:
         wanted = flat_parameters(function.parameters)
         assert len(flat) == len(wanted)
         passed = [_argument(each, arg) for each, arg in zip(wanted, flat, strict=True)]
-        results = [_SCALARS[type_]() for type_ in flat_result(function.result)]
+        results = [_place(each) for each in flat_result(function.result)]
         kernel = self.library[kernel_name(name)]
         status = kernel(ctypes.byref(run), *passed, *map(ctypes.byref, results))
+        if status == OK:
+            values = list(map(_value, flat_result(function.result), results))
         self.library.test_release(ctypes.byref(run), int(status != OK))
         if status == ABANDON:
             raise Abandoned
         if status == RAISED:
             raise Raised
-        return _shape(function.result, iter([each.value for each in results]))
+        return _shape(function.result, iter(values))
 
 
 def build(source: str, folder: Path, flags: Sequence[str] = FLAGS) -> Path:
@@ -151,6 +157,21 @@ def _argument(parameter: ir.ScalarParameter | ir.BufferParameter, arg: Any) -> A
     assert arg.typecode == _ELEMENTS[parameter.element]
     address, length = arg.buffer_info()
     return BufferView(address, length)
+
+
+def _place(result: ir.Type | ir.ArrayResult) -> Any:
+    return BufferView() if isinstance(result, ir.ArrayResult) else _SCALARS[result]()
+
+
+def _value(result: ir.Type | ir.ArrayResult, place: Any) -> Any:
+    """What Python gets of a part of a result."""
+    if not isinstance(result, ir.ArrayResult):
+        return place.value
+    found = array.array(_ELEMENTS[result.element])
+    found.frombytes(ctypes.string_at(place.data, place.length * found.itemsize))
+    if result.holder == "array":
+        return found
+    return [bool(each) if result.holder == "list of bools" else each for each in found]
 
 
 def _shape(result: ir.Result, values: Any) -> Any:

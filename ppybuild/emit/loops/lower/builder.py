@@ -23,6 +23,7 @@ from ppybuild.emit.loops.lower.values import (
     Whole,
     aged,
     describe,
+    held_buffers,
     leaves,
     rebuild,
     views,
@@ -34,6 +35,15 @@ from ppybuild.emit.relied import Path, Relied
 from ppybuild.graph.program import Facts
 
 I64, F64, BOOL = ir.Type.I64, ir.Type.F64, ir.Type.BOOL
+
+
+class NeedsMemory(Exception):
+    """A variable is one of several arrays that the function makes: lower again, giving it
+    memory of its own that they are moved into."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 class NeedsFlag(Exception):
@@ -61,11 +71,17 @@ class Builder:
         known: Mapping[str, NativeSignature],
         local_names: frozenset[str],
         flagged: frozenset[str],
+        holding: frozenset[str] = frozenset(),
     ) -> None:
         self.facts = facts
         self.known = known
         self.local_names = local_names
         self.flagged = flagged
+        self.holding = holding
+        """Variables with memory of their own, which arrays are moved into."""
+        self.memory: dict[str, BufferRef] = {}
+        self.holders: set[str] = set()
+        """Variables that are bound to arrays that the function makes."""
         self.env: dict[str, Binding] | None = {}
         self.block: list[ir.Statement] = []
         self.locals: dict[str, ir.Type] = {}
@@ -76,11 +92,27 @@ class Builder:
         self.apart: set[tuple[str, str]] = set()
         """Buffers that must not share memory, which is tested where the function starts."""
         self.relies: dict[Path, Relied] = {}
+        self.made: dict[ast.AST, BufferRef] = {}
+        """The buffers that the function makes, by where."""
+        self.targets: dict[ast.AST, str] = {}
+        """Variables, by the expressions that are assigned to them alone."""
+        self.make: Callable[[ast.expr], BufferRef | None] = lambda _: None
+        self.method: Callable[[ast.Call, ast.Attribute], list[Value] | None] = lambda *_: None
+        """How `made` lowers what makes arrays, and their methods."""
+        self.inner: dict[str, str] = {}
+        """Variables of the comprehensions around, by their names in Python."""
+
+    def buffers(self) -> list[BufferRef]:
+        """The buffers of the function's own."""
+        return [*self.made.values(), *self.memory.values()]
+
+    def is_local(self, name: str) -> bool:
+        return name in self.local_names or name in self.inner
 
     def rely(self, node: ast.expr, make: Callable[[Path], Relied]) -> None:
         """Note what this name or attribute stands for, as `make` tells by its path."""
         path = path_of(node)
-        if path is None or path[0] in self.local_names:
+        if path is None or self.is_local(path[0]):
             raise Stay(node, f"`{ast.unparse(node)}`, which is found in no fixed place")
         self.relies.setdefault(path, make(path))
 
@@ -148,7 +180,9 @@ class Builder:
                     f"a slice of `{view.buffer.name}` that is used after a store into it",
                     "use the slice before the store, or index the buffer with an offset",
                 )
-            self.apart |= {(view.buffer.name, other) for other in every}
+            if view.buffer.holder is None:
+                own = {each.name for each in self.buffers()}
+                self.apart |= {(view.buffer.name, other) for other in every - own}
 
     def settled(self, value: ir.Expr, location: ir.Location) -> ir.Expr:
         """The value, computed here and once."""
@@ -163,7 +197,7 @@ class Builder:
         """Whether the statements since `mark` may change what an expression reads."""
         for each in statements(tuple(self.block[mark:])):
             match each:
-                case ir.Call() | ir.Store():
+                case ir.Call() | ir.Store() | ir.Make() | ir.Resize() | ir.Swap():
                     return True
                 case ir.Assign(target=target) | ir.Checked(target=target):
                     if target not in self.temporaries:
@@ -214,12 +248,39 @@ class Builder:
     ) -> None:
         """`name = value`; `last_use` where nothing else reads the value."""
         assert self.env is not None
+        name = self.inner.get(name, name)
+        if isinstance(value, BufferRef) and value.holder is not None:
+            self.holders.add(name)
+            if name in self.holding:
+                value = self.move(name, value, location)
         if isinstance(value, tuple):
             value = self.pin(value, len(self.block), location, frozenset((name,)))
         if not (last_use and self._retarget(name, value)):
             self._store(name, value, location)
         bound = self._variables(name, value)
         self.mark_bound(name, bound, location)
+
+    def move(self, name: str, source: BufferRef, location: ir.Location) -> BufferRef:
+        """The variable's own buffer, with the memory of another, which goes out of use."""
+        assert self.env is not None
+        own = self.memory.get(name)
+        if own is None:
+            own = self.memory[name] = replace(source, name=f"{name}.m")
+            self.locals[own.size.name] = I64
+        if source == own or not own.is_like(source):
+            return source
+        for other, binding in self.env.items():
+            held = set() if binding.value is None else held_buffers(binding.value)
+            if source.name in held or (own.name in held and other != name):
+                self.env[other] = replace(binding, value=None)
+        self.swap(own, source, location)
+        return own
+
+    def swap(self, first: BufferRef, second: BufferRef, location: ir.Location) -> None:
+        kept = self.assign_temporary(first.size, location)
+        self.emit(ir.Assign(first.size.name, second.size, location))
+        self.emit(ir.Assign(second.size.name, kept, location))
+        self.emit(ir.Swap(first.name, second.name, location))
 
     def mark_bound(self, name: str, value: Value, location: ir.Location) -> None:
         assert self.env is not None
@@ -265,19 +326,22 @@ class Builder:
     def read(self, node: ast.Name, location: ir.Location) -> Value:
         """The value of a local or parameter."""
         assert self.env is not None
-        binding = self.env.get(node.id)
+        name = self.inner.get(node.id, node.id)
+        binding = self.env.get(name)
         if binding is None:
             raise Dead("unbound variable")
         if binding.value is None:
+            if name in self.holders and name not in self.holding:
+                raise NeedsMemory(name)
             raise Stay(
                 node,
                 f"`{node.id}` has another type on another way here",
                 f"give `{node.id}` one type, such as by starting from 0.0 where it is a float",
             )
         if not binding.certain:
-            if node.id not in self.flagged:
-                raise NeedsFlag(node.id)
-            self.emit(ir.Guard(self.flag(node.id), "unbound variable", location))
+            if name not in self.flagged:
+                raise NeedsFlag(name)
+            self.emit(ir.Guard(self.flag(name), "unbound variable", location))
         self.keep(node, binding.value)
         return binding.value
 
@@ -301,8 +365,10 @@ def path_of(node: ast.expr) -> Path | None:
 def stores(statement: ir.Statement, known: Mapping[str, NativeSignature]) -> frozenset[str]:
     """The buffers that a statement itself may store into."""
     match statement:
-        case ir.Store(buffer=buffer):
+        case ir.Store(buffer=buffer) | ir.Make(buffer=buffer) | ir.Resize(buffer=buffer):
             return frozenset((buffer,))
+        case ir.Swap(first=first, second=second):
+            return frozenset((first, second))
         case ir.Call(function=name, args=args):
             parameters = flat_parameters(known[name].parameters)
             written = (

@@ -81,6 +81,13 @@ def _project_call(
     signature = builder.known[name]
     if isinstance(signature.result, Undecided):
         raise Stay(node, f"a call of `{name}`, whose result has no one type", "annotate it")
+    results = [each for each in flat_result(signature.result) if isinstance(each, ir.Type)]
+    if len(results) < len(flat_result(signature.result)):
+        raise Stay(
+            node,
+            f"a call of `{name}`, whose result is an array that it makes",
+            "let it fill an array that is passed in",
+        )
     values = _arguments(builder, node, signature, given)
     passed: list[ir.Expr | str] = []
     for parameter, value in zip(signature.parameters, values, strict=True):
@@ -97,7 +104,7 @@ def _project_call(
         if is_written(parameter) and isinstance(value, Items | GridRef)
     )
     builder.keep(node, tuple(values), stores)
-    targets = [builder.temporary(type_, "result") for type_ in flat_result(signature.result)]
+    targets = [builder.temporary(type_, "result") for type_ in results]
     names = tuple(target.name for target in targets)
     builder.emit(ir.Call(names, name, tuple(passed), at(node)))
     return _shaped(signature.result, list(targets))
@@ -171,7 +178,7 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
         case ir.ScalarParameter(_, type_):
             return isinstance(value, ir.Expr) and value.type is type_
         case ir.BufferParameter(_, element, _):
-            return isinstance(value, Items) and value.element is element
+            return isinstance(value, Items) and value.element is element and not _is_list(value)
         case ir.GridParameter(_, element, _):
             return isinstance(value, GridRef) and value.element is element
         case ir.TupleParameter(_, items):
@@ -180,10 +187,15 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
             return all(_fits(item, each) for item, each in zip(items, value, strict=True))
 
 
+def _is_list(value: Items) -> bool:
+    buffer = value.buffer if isinstance(value, View) else value
+    return buffer.holder in ("list", "list of bools")
+
+
 def _shaped(result: ir.Result, targets: Sequence[ir.Var]) -> Value | None:
     remaining = iter(targets)
 
-    def shape(part: ir.Type | ir.TupleResult) -> Value:
+    def shape(part: ir.Type | ir.TupleResult | ir.ArrayResult) -> Value:
         if isinstance(part, ir.TupleResult):
             return tuple(shape(item) for item in part.items)
         return next(remaining)

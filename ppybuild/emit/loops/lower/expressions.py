@@ -33,6 +33,7 @@ from ppybuild.emit.loops.lower.slices import make_view, slice_parts
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import (
     Binding,
+    BufferRef,
     Environment,
     GridRef,
     Items,
@@ -66,6 +67,9 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
     """The value of any expression."""
     if node in builder.facts.constants and not _is_local(builder, node):
         return _module_constant(builder, node, builder.facts.constants[node])
+    made = builder.make(node)
+    if made is not None:
+        return made
     match node:
         case ast.Constant():
             return _constant(node, node.value)
@@ -98,7 +102,10 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
         case ast.Attribute():
             return _attribute(builder, node)
         case ast.NamedExpr(target=target, value=inner):
-            builder.bind(target.id, lower_expr(builder, inner), at(node))
+            value = lower_expr(builder, inner)
+            if isinstance(value, BufferRef) and value.holder is not None:
+                raise Stay(node, "an array bound inside an expression", "bind it before")
+            builder.bind(target.id, value, at(node))
             return builder.read(target, at(node))
         case _:
             construct, help = _UNSUPPORTED.get(
@@ -109,6 +116,13 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
 
 def lower_call(builder: Builder, node: ast.Call) -> Value | None:
     """The value of a call; None for Python's None."""
+    made = builder.make(node)
+    if made is not None:
+        return made
+    if isinstance(node.func, ast.Attribute):
+        given = builder.method(node, node.func)
+        if given is not None:
+            return given[0] if given else None
     callee = require_callee(builder, node)
     if callee.name == "builtins.float" and (special := _float_of_text(node)):
         return special
@@ -193,7 +207,7 @@ def check_index(
 
 
 def _is_local(builder: Builder, node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in builder.local_names
+    return isinstance(node, ast.Name) and builder.is_local(node.id)
 
 
 def _constant(node: ast.expr, value: object) -> ir.Const:
@@ -211,7 +225,7 @@ def _module_constant(builder: Builder, node: ast.expr, value: object) -> ir.Cons
 
 
 def _name(builder: Builder, node: ast.Name) -> Value:
-    if node.id in builder.local_names:
+    if builder.is_local(node.id):
         return builder.read(node, at(node))
     raise Stay(
         node,

@@ -6,9 +6,11 @@ import ast
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, at, path_of
+from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, NeedsMemory, at, path_of
+from ppybuild.emit.loops.lower.made import lower_made, lower_method
 from ppybuild.emit.loops.lower.signatures import NativeSignature
 from ppybuild.emit.loops.lower.statements import lower_block, note_result
 from ppybuild.emit.loops.lower.stay import Stay
@@ -34,17 +36,36 @@ def lower_function(facts: Facts, name: str, known: Mapping[str, NativeSignature]
     """The function as loop IR, `known` being what may be called natively."""
     function = facts.program.functions[name]
     flagged: frozenset[str] = frozenset()
+    holding: frozenset[str] = frozenset()
     while True:
-        builder = Builder(facts, known, _local_names(function), flagged)
+        builder = Builder(facts, known, _local_names(function), flagged, holding)
         try:
             _check_form(facts, function)
+            builder.targets = _targets(function)
+            builder.make = partial(lower_made, builder)
+            builder.method = partial(lower_method, builder)
             lowered = _lower_body(builder, function, known[name])
         except NeedsFlag as needs:
             flagged |= {needs.name}
             continue
+        except NeedsMemory as needs:
+            holding |= {needs.name}
+            continue
         except Stay as stay:
             return Attempt(None, stay, frozenset(builder.called))
         return Attempt(lowered, None, frozenset(builder.called))
+
+
+def _targets(function: Function) -> dict[ast.AST, str]:
+    """The variable that a value is bound to, and nothing else is, by the value's node."""
+    found: dict[ast.AST, str] = {}
+    for node in ast.walk(function.node):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found[value] = name
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found[value] = name
+    return found
 
 
 def _lower_body(
@@ -76,6 +97,7 @@ def _lower_body(
         body,
         location,
         _relies(builder, function),
+        tuple(ir.OwnBuffer(each.name, each.element) for each in builder.buffers()),
     )
 
 

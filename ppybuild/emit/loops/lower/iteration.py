@@ -50,16 +50,16 @@ class _Range:
     step: ir.Expr
 
 
-def plan_iteration(builder: Builder, node: ast.For) -> Iteration | None:
+def plan_iteration(builder: Builder, iterable: ast.expr) -> Iteration | None:
     """None where evaluating the iterable always raises."""
     index = builder.temporary(I64, "index")
-    lower_range = _range_like(builder, node.iter)
+    lower_range = _range_like(builder, iterable)
     if lower_range is not None:
         found = lower_range()
         if found is None:
             return None
         return Iteration(found.start, found.stop, found.step, index, index, direct=True)
-    items = _items(builder, node.iter)
+    items = _items(builder, iterable)
     if items is None:
         return None
     value = items.item(index)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import (
+    BOOL,
     F64,
     I64,
     Builder,
@@ -87,7 +88,7 @@ def _fold_buffer(
     location = at(node)
     if operation == "add" and COMPENSATED_SUM and F64 in (start.type, buffer.element.type):
         raise Stay(node, f"`{name}` of floats", _WRITE_OUT)
-    type_ = buffer.element.type
+    type_ = to_int(buffer.item(ir.Const(0, I64))).type
     if type_ is F64 and start.type is I64:
         # What an empty buffer gives is an int.
         _require_items(builder, buffer, location)
@@ -101,7 +102,7 @@ def _fold_buffer(
     if type_ is F64:
         body = ir.Assign(total.name, op(f"{operation}.f64", total, to_float(item)), location)
     else:
-        body = ir.Checked(total.name, f"{operation}.i64", (total, item), location)
+        body = ir.Checked(total.name, f"{operation}.i64", (total, to_int(item)), location)
     builder.emit(_over(buffer, index, 0, (body,), location))
     return total
 
@@ -120,7 +121,9 @@ def _extreme_item(name: str) -> Rule:
         if not isinstance(source, Items):
             raise Stay(node, f"`{name}` of anything but numbers, a tuple or a buffer")
         location = at(node)
-        type_ = source.element.type
+        type_ = source.type
+        if type_ is BOOL:
+            raise Stay(node, f"`{name}` of a list of bools")
         _require_items(builder, source, location)
         best = builder.temporary(type_, name)
         builder.emit(ir.Assign(best.name, source.item(ir.Const(0, I64)), location))
@@ -154,7 +157,7 @@ def _over(
 
 def _exact_sum(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     source = _only(node, "math.fsum", values)
-    if isinstance(source, Items):
+    if isinstance(source, Items) and source.type is not BOOL:
         row = f"fsum.{source.element.value}"
         return builder.checked(row, (source.elements(),), at(node))
     numbers = _floats(node, "math.fsum", source)

@@ -15,7 +15,7 @@ _SCALARS: dict[types.Type, ir.Type] = {
     types.FLOAT: ir.Type.F64,
     types.BOOL: ir.Type.BOOL,
 }
-_ARRAYS = {
+ARRAYS = {
     "d": ir.Element.F64,
     "q": ir.Element.I64,
     "f": ir.Element.F32,
@@ -66,8 +66,8 @@ def lower_parameter(name: str, type_: types.Type) -> ir.Parameter | None:
     match type_:
         case types.Buffer(element):
             return ir.BufferParameter(name, ir.Element(element), False)
-        case types.Array(typecode) if typecode in _ARRAYS:
-            return ir.BufferParameter(name, _ARRAYS[typecode], False)
+        case types.Array(typecode) if typecode in ARRAYS:
+            return ir.BufferParameter(name, ARRAYS[typecode], False)
         case types.Collection("Sequence", types.Buffer(element)):
             return ir.GridParameter(name, ir.Element(element), False)
         case types.Tuple(items) if items:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import (
     BOOL,
-    F64,
     Builder,
     Loop,
+    NeedsMemory,
     at,
     mixed_types,
     require_number,
-    require_scalar,
 )
 from ppybuild.emit.loops.lower.expressions import (
     lower_call,
@@ -23,8 +22,9 @@ from ppybuild.emit.loops.lower.expressions import (
     lower_test,
 )
 from ppybuild.emit.loops.lower.iteration import Iteration, plan_iteration
-from ppybuild.emit.loops.lower.operators import lower_binary, to_float, to_int
+from ppybuild.emit.loops.lower.operators import lower_binary
 from ppybuild.emit.loops.lower.stay import Dead, Stay
+from ppybuild.emit.loops.lower.storing import stored_value
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
     Environment,
@@ -34,13 +34,12 @@ from ppybuild.emit.loops.lower.values import (
     Number,
     Value,
     View,
-    Whole,
     aged,
     describe,
     join,
     leaves,
-    unmixed,
 )
+from ppybuild.emit.loops.tree import statements as every_statement
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("`try`", "move the loop into a function of its own"),
@@ -125,10 +124,31 @@ def _assign(
     single = len(targets) == 1
     if not single or isinstance(targets[0], ast.Tuple | ast.List):
         value = builder.pin(value, len(builder.block), at(node), _bound_names(targets))
+    if not single or isinstance(value, tuple):
+        names = [n for n in _bound_names(targets) if n in builder.holding]
+        if names and any(isinstance(leaf, BufferRef) and leaf.holder for leaf in leaves(value)):
+            _exchange(builder, node, targets, value)
+            return
     mark = len(builder.block)
     for target in targets:
         value = aged(value, builder.written(builder.block[mark:]))
         _bind(builder, target, value, last_use=single)
+
+
+def _exchange(builder: Builder, node: ast.stmt, targets: list[ast.expr], value: Value) -> None:
+    """`a, b = b, a` of arrays that are moved."""
+    match targets, value:
+        case [ast.Tuple(elts=[ast.Name(id=one), ast.Name(id=two)])], (
+            BufferRef() as first,
+            BufferRef() as second,
+        ):
+            for name in (one, two):
+                if name not in builder.holding:
+                    raise NeedsMemory(name)
+            if builder.memory.get(one) == second and builder.memory.get(two) == first:
+                builder.swap(first, second, at(node))
+                return
+    raise Stay(node, "several arrays bound at once", "bind them one by one")
 
 
 def _bound_names(targets: Sequence[ast.expr]) -> frozenset[str]:
@@ -163,41 +183,9 @@ def _bind(builder: Builder, target: ast.expr, value: Value, last_use: bool = Fal
 def _store(
     builder: Builder, node: ast.AST, buffer: Items, index: ir.Expr, given: Number
 ) -> None:
-    """`buffer[index] = value`, as `array.array` and `memoryview` convert it."""
-    value = unmixed(given)
-    if buffer.element.type is F64:
-        value = to_float(value)
-    elif value.type is F64:
-        raise Stay(node, "a float stored into a buffer of ints", "convert it with `int`")
-    else:
-        value = to_int(value)
-        limits = _RANGES.get(buffer.element)
-        if limits:
-            value = _in_range(builder, node, value, *limits)
+    """`buffer[index] = value`."""
+    value = stored_value(builder, node, buffer, given)
     builder.emit(ir.Store(buffer.memory, buffer.place(index), value, at(node)))
-
-
-_RANGES = {
-    ir.Element.I32: (-(2**31), 2**31 - 1),
-    ir.Element.U8: (0, 255),
-    ir.Element.I8: (-128, 127),
-}
-
-
-def _in_range(
-    builder: Builder, node: ast.AST, value: ir.Expr, least: int, most: int
-) -> ir.Expr:
-    value = require_scalar(node, builder.pin(value, len(builder.block), at(node)))
-    inside = ir.Op(
-        "and",
-        (
-            ir.Op("ge.i64", (value, ir.Const(least, value.type)), BOOL),
-            ir.Op("le.i64", (value, ir.Const(most, value.type)), BOOL),
-        ),
-        BOOL,
-    )
-    builder.emit(ir.Guard(inside, "value out of range", at(node)))
-    return value
 
 
 def _augmented(builder: Builder, node: ast.AugAssign) -> None:
@@ -277,7 +265,7 @@ def _stable(
 
 def _for(builder: Builder, node: ast.For) -> None:
     mark = len(builder.block)
-    iteration = plan_iteration(builder, node)
+    iteration = plan_iteration(builder, node.iter)
     if iteration is None:
         return
     assert builder.env is not None
@@ -287,24 +275,45 @@ def _for(builder: Builder, node: ast.For) -> None:
     def turn(head: Environment) -> None:
         builder.env = dict(head)
         with builder.sub_block() as block:
-            used[:] = [_bind_turn(builder, node.target, iteration)]
+            used[:] = [bind_turn(builder, node.target, iteration)]
             lower_block(builder, node.body)
         blocks[:] = [tuple(block)]
 
     head, loop = _stable(builder, builder.env, turn)
     stores = builder.written((*builder.block[mark:], *blocks[0]))
     builder.keep(node.iter, iteration.views, stores)
+    if not iteration.direct:
+        _keep_length(builder, node, blocks[0])
     orelse = _branch(builder, head, node.orelse)
     start, stop, step = iteration.start, iteration.stop, iteration.step
     builder.emit(ir.For(used[0], start, stop, step, blocks[0], orelse, at(node)))
     _set_env(builder, builder.env, *loop.breaks)
 
 
-def _bind_turn(builder: Builder, target: ast.expr, iteration: Iteration) -> str:
+def _keep_length(builder: Builder, node: ast.For, body: ir.Block) -> None:
+    """Python looks at a list's length at every turn of a loop over it."""
+    resized = {
+        each.buffer for each in every_statement(body) if isinstance(each, ir.Make | ir.Resize)
+    } | {
+        name
+        for each in every_statement(body)
+        if isinstance(each, ir.Swap)
+        for name in (each.first, each.second)
+    }
+    for each in ast.walk(node.iter):
+        binding = builder.env and isinstance(each, ast.Name) and builder.env.get(each.id)
+        if binding and isinstance(binding.value, BufferRef) and binding.value.name in resized:
+            raise Stay(
+                node, f"a loop over `{ast.unparse(each)}`, which it makes longer or shorter"
+            )
+
+
+def bind_turn(builder: Builder, target: ast.expr, iteration: Iteration) -> str:
     """Bind the loop's target at the start of a turn; the IR loop's own variable."""
     if iteration.direct and isinstance(target, ast.Name):
-        name = builder.variable(target.id, ir.Type.I64)
-        builder.mark_bound(target.id, ir.Var(name, ir.Type.I64), at(target))
+        local = builder.inner.get(target.id, target.id)
+        name = builder.variable(local, ir.Type.I64)
+        builder.mark_bound(local, ir.Var(name, ir.Type.I64), at(target))
         return name
     value = iteration.value
     if any(isinstance(each, ast.Subscript) for each in ast.walk(target)):
@@ -356,19 +365,28 @@ def _return(builder: Builder, node: ast.Return) -> None:
 
 def _return_value(builder: Builder, node: ast.Return, value: Value | None) -> None:
     note_result(builder, node, None if value is None else _result(node, value))
-    scalars = () if value is None else tuple(leaves(value))
-    exprs = tuple(each for each in scalars if not isinstance(each, Whole))
+    given = () if value is None else tuple(leaves(value))
+    arrays = [each for each in given if isinstance(each, BufferRef)]
+    if len(set(arrays)) < len(arrays):
+        raise Stay(node, "one array twice in a result", "return it once")
+    exprs = tuple(
+        each.elements() if isinstance(each, BufferRef) else each
+        for each in given
+        if not isinstance(each, GridRef)
+    )
     builder.emit(ir.Return(exprs, at(node)))
 
 
-def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult:
+def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult | ir.ArrayResult:
     match value:
         case tuple():
             if not value:
                 raise Stay(node, "an empty tuple as result")
             return ir.TupleResult(tuple(_result(node, item) for item in value))
+        case BufferRef(element=element, holder=holder) if holder is not None:
+            return ir.ArrayResult(element, holder)
         case BufferRef() | View() | GridRef():
-            raise Stay(node, "a buffer as result", "fill a buffer that is passed in")
+            raise Stay(node, "a buffer as result that is not the function's own")
         case Mixed():
             raise mixed_types(node)
         case _:

@@ -12,14 +12,30 @@ from ppybuild.emit.loops import ir
 @final
 @dataclass(frozen=True, slots=True)
 class BufferRef:
-    """A buffer parameter, under whatever name."""
+    """A buffer parameter, or a buffer that the function makes, under whatever name."""
 
     name: str
     element: ir.Element
+    holder: ir.Holder | None = None
+    """What it is in Python, where the function makes it."""
 
     @property
     def length(self) -> ir.Expr:
-        return ir.Length(self.name)
+        return ir.Length(self.name) if self.holder is None else self.size
+
+    def is_like(self, other: BufferRef) -> bool:
+        """Whether the two hold the same kind of items, in the same way."""
+        return (self.element, self.holder) == (other.element, other.holder)
+
+    @property
+    def size(self) -> ir.Var:
+        """The variable that holds the length of a buffer that the function makes."""
+        return ir.Var(f"{self.name}.length", ir.Type.I64)
+
+    @property
+    def type(self) -> ir.Type:
+        """The type of an item."""
+        return ir.Type.BOOL if self.holder == "list of bools" else self.element.type
 
     @property
     def memory(self) -> str:
@@ -31,10 +47,15 @@ class BufferRef:
 
     def item(self, index: ir.Expr) -> ir.Expr:
         """The item at an index inside."""
-        return ir.Load(self.name, index, self.element.type)
+        found = ir.Load(self.name, index, self.element.type)
+        if self.type is not ir.Type.BOOL:
+            return found
+        return ir.Op("ne.i64", (found, ir.Const(0, ir.Type.I64)), ir.Type.BOOL)
 
     def elements(self) -> ir.Elements:
-        return ir.Elements(self.name)
+        if self.holder is None:
+            return ir.Elements(self.name)
+        return ir.Elements(self.name, ir.Const(0, ir.Type.I64), self.size)
 
 
 @final
@@ -61,6 +82,15 @@ class View:
     def memory(self) -> str:
         """The buffer that it is a part of."""
         return self.buffer.name
+
+    @property
+    def type(self) -> ir.Type:
+        """The type of an item."""
+        return self.buffer.type
+
+    @property
+    def holder(self) -> ir.Holder | None:
+        return self.buffer.holder
 
     def item(self, index: ir.Expr) -> ir.Expr:
         """The item at an index inside."""
@@ -190,6 +220,12 @@ def views(value: Value) -> Iterator[View]:
         yield value
 
 
+def held_buffers(value: Value) -> set[str]:
+    """The buffers that a value is or lies in."""
+    whole = {leaf.name for leaf in leaves(value) if isinstance(leaf, BufferRef)}
+    return whole | {view.buffer.name for view in views(value)}
+
+
 def aged(value: Value, written: frozenset[str]) -> Value:
     """The value after stores into these buffers."""
     match value:
@@ -232,7 +268,7 @@ def rebuild(value: Value, new: Iterator[ir.Expr | Whole]) -> Value:
 def describe(value: Value) -> str:
     """The value's Python type with an article, for messages."""
     name = describe_type(value)
-    return f"an {name}" if name == "int" else f"a {name}"
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def describe_type(value: Value) -> str:
@@ -241,8 +277,10 @@ def describe_type(value: Value) -> str:
     match value:
         case tuple():
             return f"tuple[{', '.join(map(describe_type, value))}]"
-        case BufferRef(_, element):
-            return f"Buffer of {element.value}"
+        case BufferRef(holder=None):
+            return f"Buffer of {value.element.value}"
+        case BufferRef():
+            return f"{value.holder} of {names[value.type]}s".replace(" of bools of", " of")
         case View(shared=True):
             return f"row of {value.element.value}"
         case View():

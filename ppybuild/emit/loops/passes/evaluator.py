@@ -46,6 +46,10 @@ class Evaluator:
             for parameter in flat_parameters(function.parameters)
             if isinstance(parameter, ir.BufferParameter)
         }
+        self.own = {buffer.name: buffer.element for buffer in function.buffers}
+
+    def element(self, buffer: str) -> ir.Element:
+        return self.own[buffer] if buffer in self.own else self.elements[buffer]
 
     def anything(self, type: ir.Type, interval: Interval = ANY_INT) -> Value:
         return Value(number=self.atoms.new(interval)) if type is ir.Type.I64 else Value()
@@ -60,7 +64,7 @@ class Evaluator:
             case ir.Length(buffer=buffer):
                 return Value(number=self.length(buffer))
             case ir.Load(buffer=buffer, type=type):
-                return self.anything(type, rules.STORED.get(self.elements[buffer], ANY_INT))
+                return self.anything(type, rules.STORED.get(self.element(buffer), ANY_INT))
             case ir.Op(name=name, args=args, type=type):
                 rule = rules.TOTAL.get(name)
                 if rule is not None:

@@ -99,7 +99,7 @@ class _Line:
             whole for each in inside for whole in tree.own_expressions(each)
         )
         self.binds = frozenset(name for each in inside for name in tree.own_targets(each))
-        self.writes = any(isinstance(each, ir.Store | ir.Call) for each in inside)
+        self.writes = any(map(tree.writes_memory, inside))
 
 
 def _place(assign: ir.Assign, lines: list[_Line], first: int) -> int | None:

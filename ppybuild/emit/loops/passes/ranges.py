@@ -104,7 +104,7 @@ class Interpreter(Evaluator):
                 return (statement,), None
             case ir.Return():
                 return (statement,), None
-            case ir.Store() | ir.Save():
+            case ir.Store() | ir.Make() | ir.Resize() | ir.Swap() | ir.Save():
                 return (statement,), state
 
     def checked(self, statement: ir.Checked, state: State) -> tuple[ir.Block, State]:

@@ -110,7 +110,7 @@ def _decided(expression: ir.Expr) -> ir.Expr:
 
 
 def _writes(block: ir.Block) -> bool:
-    return any(isinstance(one, ir.Store | ir.Call) for one in tree.statements(block))
+    return any(map(tree.writes_memory, tree.statements(block)))
 
 
 def _block(block: ir.Block, known: _Known) -> ir.Block:

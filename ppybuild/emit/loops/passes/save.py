@@ -40,7 +40,9 @@ from ppybuild.emit.loops.ir import (
     Guard,
     If,
     Location,
+    Make,
     Op,
+    Resize,
     Save,
     Statement,
     Store,
@@ -60,6 +62,9 @@ class Accesses:
     def __or__(self, other: Accesses) -> Accesses:
         return Accesses(self.reads | other.reads, self.writes | other.writes)
 
+    def __sub__(self, names: frozenset[str]) -> Accesses:
+        return Accesses(self.reads - names, self.writes - names)
+
 
 Summaries = Mapping[str, Accesses]
 
@@ -77,16 +82,22 @@ def summarise(functions: Mapping[str, Function]) -> Summaries:
     while changed:
         changed = False
         for name, function in functions.items():
-            found = block_accesses(function.body, functions, summaries)
+            found = block_accesses(function.body, functions, summaries) - own(function)
             if found != summaries[name]:
                 summaries[name], changed = found, True
     return summaries
 
 
+def own(function: Function) -> frozenset[str]:
+    """The buffers that the function makes, which are gone when it starts again."""
+    return frozenset(buffer.name for buffer in function.buffers)
+
+
 def insert(
     function: Function, functions: Mapping[str, Function], summaries: Summaries
 ) -> Function:
-    plan = _Plan(functions, summaries, summaries[function.name].reads, function.location)
+    reads = summaries[function.name].reads
+    plan = _Plan(functions, summaries, reads, own(function), function.location)
     body, _, _ = plan.block(function.body, fails_after=False, saved=frozenset())
     return function if body == function.body else replace(function, body=body)
 
@@ -127,7 +138,8 @@ def _translate(call: Call, callee: Function, accesses: Accesses) -> Accesses:
 
 def can_fail(block: Block) -> bool:
     """Whether running a block can abandon the run."""
-    return any(isinstance(one, Checked | Guard | Call) for one in tree.statements(block))
+    failing = Checked | Guard | Call | Make | Resize
+    return any(isinstance(one, failing) for one in tree.statements(block))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +148,7 @@ class _Plan:
     summaries: Summaries
     reads: frozenset[str]
     """What the function reads anywhere."""
+    own: frozenset[str]
     location: Location
 
     def block(
@@ -177,7 +190,8 @@ class _Plan:
         """The buffers to copy before a statement, unless they turn out to be apart."""
         if not self.reads or not (fails_after or can_fail((statement,))):
             return frozenset()
-        return block_accesses((statement,), self.functions, self.summaries).writes
+        accesses = block_accesses((statement,), self.functions, self.summaries)
+        return accesses.writes - self.own
 
     def _save(self, buffer: str) -> Statement:
         save = Save((buffer,))

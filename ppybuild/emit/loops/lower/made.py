@@ -1,0 +1,379 @@
+"""Arrays and lists that a function makes: memory of its own, which its caller may get.
+
+    out = [0.0] * n                      →    make out[n]
+    out.append(x)                        →    resize out[length + 1]; out[length] = x
+    [f(v) for v in values if v > 0.0]    →    make out[0], and a loop that appends
+
+Each place in the source that makes one has one buffer; where it makes another, the first has
+to be out of use, which is looked at here.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+
+from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.lower.builder import (
+    BOOL,
+    F64,
+    I64,
+    Builder,
+    at,
+    mixed_types,
+    op,
+    require_number,
+    require_scalar,
+)
+from ppybuild.emit.loops.lower.calls import rely_on_library
+from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands, lower_test
+from ppybuild.emit.loops.lower.iteration import Iteration, plan_iteration
+from ppybuild.emit.loops.lower.operators import to_int
+from ppybuild.emit.loops.lower.signatures import ARRAYS
+from ppybuild.emit.loops.lower.statements import bind_turn
+from ppybuild.emit.loops.lower.stay import Dead, Stay
+from ppybuild.emit.loops.lower.storing import stored_value
+from ppybuild.emit.loops.lower.values import BufferRef, Mixed, Number, Value, held_buffers
+from ppybuild.emit.loops.tree import statements
+from ppybuild.graph import types
+
+Kind = tuple[ir.Element, ir.Holder]
+
+_ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
+_LISTS: dict[ir.Type, Kind] = {
+    F64: (ir.Element.F64, "list"),
+    I64: (ir.Element.I64, "list"),
+    BOOL: (ir.Element.U8, "list of bools"),
+}
+_ITEMS = {types.FLOAT: F64, types.INT: I64, types.BOOL: BOOL}
+
+
+def lower_made(builder: Builder, node: ast.expr) -> BufferRef | None:
+    """The array or list that an expression makes; None where it makes none."""
+    match node:
+        case ast.List() | ast.ListComp() | ast.BinOp(op=ast.Mult()):
+            return _filled(builder, node, node, None)
+        case ast.Call(args=args, keywords=[]):
+            callee = builder.facts.callees.get(node)
+            name = callee.name if callee else ""
+            if callee is None or name not in ("array.array", "builtins.list"):
+                return None
+            rely_on_library(builder, node, callee)
+            kind, given = _called(node, name, args)
+            return _filled(builder, node, given, kind)
+    return None
+
+
+def _called(
+    node: ast.Call, name: str, args: Sequence[ast.expr]
+) -> tuple[Kind | None, ast.expr]:
+    """What `list(x)` or `array.array("d", x)` makes, and of what."""
+    empty = ast.copy_location(ast.List([], ast.Load()), node)
+    match args:
+        case [ast.Constant(value=str() as code), *rest] if (
+            name == "array.array" and code in ARRAYS and len(rest) < 2
+        ):
+            return (ARRAYS[code], "array"), rest[0] if rest else empty
+        case [given] if name == "builtins.list":
+            return None, given
+    raise Stay(node, f"this form of `{ast.unparse(node.func)}`")
+
+
+def _filled(
+    builder: Builder, site: ast.expr, given: ast.expr, kind: Kind | None
+) -> BufferRef | None:
+    match given:
+        case ast.List(elts=items):
+            return _display(builder, site, items, kind)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
+            value, times = lower_operands(builder, (item, count))
+            return _repeated(builder, site, value, times, kind)
+        case ast.BinOp(left=count, op=ast.Mult(), right=ast.List(elts=[item])):
+            times, value = lower_operands(builder, (count, item))
+            return _repeated(builder, site, value, times, kind)
+        case ast.BinOp(left=ast.Call() as inner, op=ast.Mult(), right=count) if (
+            kind is None and (found := _array_of_one(builder, inner))
+        ):
+            value, times = lower_operands(builder, (found[1], count))
+            return _repeated(builder, site, value, times, found[0])
+        case ast.BinOp(left=count, op=ast.Mult(), right=ast.Call() as inner) if (
+            kind is None and (found := _array_of_one(builder, inner))
+        ):
+            times, value = lower_operands(builder, (count, found[1]))
+            return _repeated(builder, site, value, times, found[0])
+        case ast.ListComp(elt=item, generators=[ast.comprehension() as loop]):
+            return _comprehended(builder, site, item, loop, kind)
+        case ast.GeneratorExp(elt=item, generators=[ast.comprehension() as loop]) if (
+            site is not given
+        ):
+            return _comprehended(builder, site, item, loop, kind)
+        case ast.ListComp():
+            raise Stay(given, "a comprehension with several loops", "write the loops out")
+    return _copied(builder, site, given, kind) if site is not given else None
+
+
+def _array_of_one(builder: Builder, node: ast.Call) -> tuple[Kind, ast.expr] | None:
+    """The item of `array.array("d", [item])`."""
+    callee = builder.facts.callees.get(node)
+    match node:
+        case ast.Call(
+            args=[ast.Constant(value=str() as code), ast.List(elts=[item])], keywords=[]
+        ) if callee and callee.name == "array.array" and code in ARRAYS:
+            rely_on_library(builder, node, callee)
+            return (ARRAYS[code], "array"), item
+    return None
+
+
+# Ways to fill one
+
+
+def _display(
+    builder: Builder, site: ast.expr, items: list[ast.expr], kind: Kind | None
+) -> BufferRef:
+    values = [
+        require_number(node, value)
+        for node, value in zip(items, lower_operands(builder, items), strict=True)
+    ]
+    if kind is None:
+        kind = _kind_of(items[0], values[0]) if items else _kind_of_empty(builder, site)
+    buffer = _buffer(builder, site, kind)
+    stored = [
+        stored_value(builder, node, buffer, value)
+        for node, value in zip(items, values, strict=True)
+    ]
+    _make(builder, site, buffer, ir.Const(len(items), I64))
+    for place, value in enumerate(stored):
+        builder.emit(ir.Store(buffer.name, ir.Const(place, I64), value, at(site)))
+    return buffer
+
+
+def _repeated(
+    builder: Builder, site: ast.expr, value: Value, times: Value, kind: Kind | None
+) -> BufferRef:
+    item = require_number(site, value)
+    count = to_int(require_scalar(site, times))
+    if count.type is F64:
+        raise Stay(site, "a list that is repeated a float of times", "convert it with `int`")
+    buffer = _buffer(builder, site, kind or _kind_of(site, item))
+    stored = builder.settled(stored_value(builder, site, buffer, item), at(site))
+    _make(builder, site, buffer, op("max.i64", count, _ZERO))
+    if not _is_zero(stored):
+        _loop(builder, site, buffer.size, lambda _: stored, buffer)
+    return buffer
+
+
+def _copied(builder: Builder, site: ast.expr, given: ast.expr, kind: Kind | None) -> BufferRef:
+    """`list(x)`: a range, or numbers in memory."""
+    iteration = plan_iteration(builder, given)
+    if iteration is None:
+        raise Dead("iteration")
+    value = require_number(given, iteration.value)
+    buffer = _buffer(builder, site, kind or _kind_of(given, value))
+    count = _count(builder, site, iteration)
+    if count is None:
+        raise Stay(given, "a range with a step, here", "write the loop out")
+    with builder.sub_block() as body:
+        stored = stored_value(builder, site, buffer, value)
+        place = op("sub.i64", iteration.index, iteration.start)
+        builder.emit(ir.Store(buffer.name, place, stored, at(site)))
+    _make(builder, site, buffer, count)
+    stop = op("add.i64", iteration.start, buffer.size)
+    turns = (iteration.start, stop, _ONE)
+    builder.emit(ir.For(iteration.index.name, *turns, tuple(body), (), at(site)))
+    return buffer
+
+
+def _comprehended(
+    builder: Builder,
+    site: ast.expr,
+    item: ast.expr,
+    loop: ast.comprehension,
+    kind: Kind | None,
+) -> BufferRef:
+    if loop.is_async or any(isinstance(each, ast.NamedExpr) for each in ast.walk(site)):
+        raise Stay(site, "a comprehension that binds variables around it", "write the loop out")
+    iteration = plan_iteration(builder, loop.iter)
+    if iteration is None:
+        raise Dead("iteration")
+    count = None if loop.ifs else _count(builder, site, iteration)
+    made: list[BufferRef] = []
+
+    def put(value: Number) -> None:
+        buffer = _buffer(builder, site, kind or _kind_of(item, value))
+        made.append(buffer)
+        if count is None:
+            _push(builder, site, buffer, value)
+        else:
+            stored = stored_value(builder, site, buffer, value)
+            place = op("sub.i64", counter, iteration.start)
+            builder.emit(ir.Store(buffer.name, place, stored, at(site)))
+
+    assert builder.env is not None
+    outside, names = dict(builder.env), dict(builder.inner)
+    inner = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+    try:
+        builder.inner |= {name: f"{builder.inner.get(name, name)}.c" for name in inner}
+        with builder.sub_block() as body:
+            turn = bind_turn(builder, loop.target, iteration)
+            counter = ir.Var(turn, I64)
+            _where(
+                builder,
+                site,
+                loop.ifs,
+                lambda: put(require_number(item, lower_expr(builder, item))),
+            )
+    except Dead:
+        raise Stay(site, "a comprehension that always fails") from None
+    finally:
+        builder.inner, builder.env = names, outside
+    (buffer,) = made
+    written = builder.written(body)
+    builder.keep(loop.iter, iteration.views, written)
+    inside = {each.buffer for each in statements(tuple(body)) if isinstance(each, ir.Make)}
+    if written - inside - {buffer.name}:
+        raise Stay(site, "a comprehension that stores into a buffer", "write the loop out")
+    _make(builder, site, buffer, _ZERO if count is None else count, reading=(item, *loop.ifs))
+    turns = (iteration.start, iteration.stop, iteration.step)
+    builder.emit(ir.For(turn, *turns, tuple(body), (), at(site)))
+    return buffer
+
+
+def _where(
+    builder: Builder, site: ast.expr, tests: Sequence[ast.expr], then: Callable[[], None]
+) -> None:
+    """`then` where every test holds."""
+    if not tests:
+        then()
+        return
+    condition = lower_test(builder, tests[0])
+    with builder.sub_block() as inner:
+        _where(builder, site, tests[1:], then)
+    builder.emit(ir.If(condition, tuple(inner), (), at(site)))
+
+
+def _count(builder: Builder, site: ast.expr, iteration: Iteration) -> ir.Expr | None:
+    """The number of turns, where that is known beforehand."""
+    if iteration.step != _ONE:
+        return None
+    count = iteration.stop
+    if iteration.start != _ZERO:
+        count = builder.checked("sub.i64", (iteration.stop, iteration.start), at(site))
+    return builder.settled(op("max.i64", count, _ZERO), at(site))
+
+
+def _loop(
+    builder: Builder,
+    site: ast.expr,
+    count: ir.Expr,
+    item: Callable[[ir.Var], ir.Expr],
+    buffer: BufferRef,
+) -> None:
+    index = builder.temporary(I64, "index")
+    body = (ir.Store(buffer.name, index, item(index), at(site)),)
+    builder.emit(ir.For(index.name, _ZERO, count, _ONE, body, (), at(site)))
+
+
+# The buffer
+
+
+def _kind_of(node: ast.AST, value: Number) -> Kind:
+    if isinstance(value, Mixed):
+        raise mixed_types(node)
+    return _LISTS[value.type]
+
+
+def _kind_of_empty(builder: Builder, site: ast.expr) -> Kind:
+    """By what the whole function puts in."""
+    found = builder.facts.types.get(site)
+    held = found.item if isinstance(found, types.Collection) else None
+    item = _ITEMS.get(held) if isinstance(held, types.Scalar) else None
+    if item is None:
+        raise Stay(site, "a list of items that are not all one kind of number")
+    return _LISTS[item]
+
+
+def _is_zero(value: ir.Expr) -> bool:
+    """Whether its bytes are zeros, as new memory is."""
+    return (
+        isinstance(value, ir.Const) and value.value == 0 and math.copysign(1, value.value) > 0
+    )
+
+
+def _buffer(builder: Builder, site: ast.expr, kind: Kind) -> BufferRef:
+    known = builder.made.get(site)
+    if known is None:
+        name = f"{builder.targets.get(site, 'made')}.m{len(builder.made) + 1}"
+        known = builder.made[site] = BufferRef(name, *kind)
+        builder.locals[known.size.name] = I64
+    if (known.element, known.holder) != kind:
+        raise Stay(site, "a list whose items change their type from turn to turn")
+    return known
+
+
+def _make(
+    builder: Builder,
+    site: ast.expr,
+    buffer: BufferRef,
+    length: ir.Expr,
+    reading: Sequence[ast.expr] = (),
+) -> None:
+    """`reading`: what is evaluated after the memory is there."""
+    assert builder.env is not None
+    target = builder.targets.get(site)
+    read = {
+        each.id for node in reading for each in ast.walk(node) if isinstance(each, ast.Name)
+    }
+    for name, binding in builder.env.items():
+        held = binding.value is not None and buffer.name in held_buffers(binding.value)
+        if held and (name != target or name in read):
+            raise Stay(
+                site,
+                f"an array that takes the place of one that `{name}` still is",
+                "make it before the loop, and fill it anew",
+            )
+    builder.emit(ir.Assign(buffer.size.name, length, at(site)))
+    builder.emit(ir.Make(buffer.name, buffer.size, at(site)))
+
+
+# Methods
+
+
+def lower_method(builder: Builder, node: ast.Call, method: ast.Attribute) -> list[Value] | None:
+    """A method of an array or list that the function has made: no value for Python's None;
+    None where it is something else."""
+    owner = method.value
+    if not isinstance(owner, ast.Name) or not builder.is_local(owner.id):
+        return None
+    buffer = builder.read(owner, at(owner))
+    if not isinstance(buffer, BufferRef) or buffer.holder is None:
+        return None
+    match method.attr, node.args, node.keywords:
+        case "append", [item], []:
+            _push(builder, node, buffer, require_number(item, lower_expr(builder, item)))
+            return []
+        case "pop", [], []:
+            return [_pop(builder, node, buffer)]
+        case "clear", [], [] if buffer.holder != "array":
+            builder.emit(ir.Assign(buffer.size.name, _ZERO, at(node)))
+            builder.emit(ir.Resize(buffer.name, buffer.size, at(node)))
+            return []
+    raise Stay(node, f"`{method.attr}` of an array or list", "write it as a loop")
+
+
+def _push(builder: Builder, node: ast.AST, buffer: BufferRef, value: Number) -> None:
+    stored = builder.settled(stored_value(builder, node, buffer, value), at(node))
+    longer = op("add.i64", buffer.size, _ONE)
+    builder.emit(ir.Resize(buffer.name, longer, at(node)))
+    builder.emit(ir.Store(buffer.name, buffer.size, stored, at(node)))
+    builder.emit(ir.Assign(buffer.size.name, longer, at(node)))
+
+
+def _pop(builder: Builder, node: ast.AST, buffer: BufferRef) -> Value:
+    some = op("gt.i64", buffer.size, _ZERO)
+    builder.emit(ir.Guard(some, "pop of an empty list", at(node)))
+    shorter = op("sub.i64", buffer.size, _ONE)
+    last = builder.assign_temporary(buffer.item(shorter), at(node))
+    builder.emit(ir.Assign(buffer.size.name, shorter, at(node)))
+    builder.emit(ir.Resize(buffer.name, buffer.size, at(node)))
+    return last

@@ -51,6 +51,21 @@ def _is_bindings(value: object) -> bool:
     )
 
 
+def _is_splices(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(found, list) and all(map(_is_splice, found)) for found in value.values()
+    )
+
+
+def _is_splice(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(type(value.get(key)) is int for key in ("line", "column", "count"))
+        and all(_is_texts(value.get(key)) for key in ("takes", "gives", "renews", "target"))
+        and len(value["target"]) == 2
+    )
+
+
 _KEYS: Mapping[str, Callable[[object], bool]] = {
     "entry": _is_text,
     "version": _is_text,
@@ -66,6 +81,7 @@ _KEYS: Mapping[str, Callable[[object], bool]] = {
     "licences": _is_table,
     "extensions": _is_table,
     "bindings": _is_bindings,
+    "splices": _is_splices,
     "files": _is_table,
 }
 
@@ -227,6 +243,7 @@ def open_bundle(root: str, whole: bool = False) -> tuple[loader.Bundle, dict[str
         verify(root, description, whole),
         description["extensions"],
         description["bindings"],
+        description["splices"],
     )
     _check_names(description, bundle)
     loader.install(bundle)
@@ -237,11 +254,13 @@ def open_bundle(root: str, whole: bool = False) -> tuple[loader.Bundle, dict[str
 
 def _check_names(description: Mapping[str, Any], bundle: loader.Bundle) -> None:
     """Refuse a description that names modules or extensions that are not in the bundle."""
-    bindings = description["bindings"]
-    for name in (description["module"], *bindings):
+    bindings, splices = description["bindings"], description["splices"]
+    for name in (description["module"], *bindings, *splices):
         if name not in bundle.modules:
             raise Refused(f"bundle.json names module {name}, which is not in it; {_AGAIN}")
-    for extension in {target[0] for names in bindings.values() for target in names.values()}:
+    targets = [target for names in bindings.values() for target in names.values()]
+    targets += [found["target"] for several in splices.values() for found in several]
+    for extension in {target[0] for target in targets}:
         if extension not in description["extensions"]:
             raise Refused(
                 f"bundle.json names extension {extension}, which is not in it; {_AGAIN}"

@@ -8,6 +8,7 @@ decorator on each of them, as if
 
 had been written with `@bind` above `def`; `f` is native as soon as its `def` has run, and
 what decorates it sees the native function. Lines, columns and names are unchanged.
+Statements for which there is native code are replaced as `splices.py` says.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import FunctionType, ModuleType
+    from typing import Any
 
 SUFFIXES = (".ppy", ".py")
 NEEDS_TORCH = "regions"
@@ -39,6 +41,7 @@ class Bundle:
         sources: Mapping[str, bytes],
         extensions: Mapping[str, str],
         bindings: Mapping[str, Mapping[str, Sequence[str]]],
+        splices: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     ) -> None:
         self.root = root
         self.sources = {f"{root}/{path}": text for path, text in sources.items()}
@@ -46,6 +49,7 @@ class Bundle:
         """Path inside the bundle by dotted name."""
         self.extensions = extensions
         self.bindings = bindings
+        self.splices = splices or {}
         self._loaded: dict[str, ModuleType] = {}
 
     def path(self, name: str) -> str:
@@ -115,11 +119,13 @@ class BundleLoader(SourceFileLoader):
     def source_to_code(  # type: ignore[override]  # only ever called with bytes and a str
         self, data: bytes, path: str, *, _optimize: int = -1
     ) -> CodeType:
-        bindings = self.bundle.bindings.get(self.name)
-        if not bindings:
+        bindings = self.bundle.bindings.get(self.name, {})
+        splices = self.bundle.splices.get(self.name, ())
+        if not bindings and not splices:
             return super().source_to_code(data, path)
         binders = {name: Binder(self.bundle, *target) for name, target in bindings.items()}
-        return compile_bound(data, path, binders, _optimize)
+        spliced = [(found, Binder(self.bundle, *found["target"])) for found in splices]
+        return compile_bound(data, path, binders, _optimize, spliced)
 
 
 class Binder:
@@ -135,27 +141,36 @@ class Binder:
 
 
 def compile_bound(
-    source: bytes, path: str, binders: Mapping[str, Binder], optimize: int = -1
+    source: bytes,
+    path: str,
+    binders: Mapping[str, Binder],
+    optimize: int = -1,
+    spliced: Sequence[tuple[Mapping[str, Any], Binder]] = (),
 ) -> CodeType:
-    """Compile a module so that the functions named, by qualified name, pass their binders.
+    """Compile a module so that the functions named, by qualified name, pass their binders,
+    with native code in the place of the statements that are `spliced`.
 
     A name that is defined more than once stays as it is: the native code is of one of them.
     So does a module whose expressions nest deeper than syntax trees can be handed over.
     """
     try:
-        return _compile_marked(source, path, binders, optimize)
+        return _compile_marked(source, path, binders, optimize, spliced)
     except RecursionError:
         return compile(source, path, "exec", 0, True, optimize)
 
 
 def _compile_marked(
-    source: bytes, path: str, binders: Mapping[str, Binder], optimize: int
+    source: bytes,
+    path: str,
+    binders: Mapping[str, Binder],
+    optimize: int,
+    spliced: Sequence[tuple[Mapping[str, Any], Binder]],
 ) -> CodeType:
     tree = compile(source, path, "exec", _ast.PyCF_ONLY_AST, True, optimize)
     assert isinstance(tree, _ast.Module)
     defined: dict[str, list[_ast.FunctionDef]] = {}
     _find_functions(tree.body, "", defined)
-    marks: dict[object, Binder] = {}
+    marks: dict[object, object] = {}
     for name, binder in binders.items():
         nodes = defined.get(name, ())
         if len(nodes) == 1:
@@ -167,6 +182,10 @@ def _compile_marked(
             )
             decorator.end_lineno, decorator.end_col_offset = node.lineno, node.col_offset
             node.decorator_list.append(decorator)
+    if spliced:
+        from ppy.splices import insert  # needs `ast`, which takes a while to import
+
+        marks |= insert(tree, path, spliced, optimize)
     return _replace(compile(tree, path, "exec", 0, True, optimize), marks)
 
 
@@ -186,7 +205,7 @@ def _find_functions(
                 _find_functions(getattr(statement, field, ()), prefix, found)
 
 
-def _replace(code: CodeType, marks: Mapping[object, Binder]) -> CodeType:
+def _replace(code: CodeType, marks: Mapping[object, object]) -> CodeType:
     """Put the binders themselves among the constants, so that no name has to hold them."""
     constants = tuple(
         _replace(constant, marks)

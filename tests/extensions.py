@@ -87,6 +87,7 @@ def write_bundle(
         "licences": {},
         "extensions": {name: path.name for name, path in (extensions or {}).items()},
         "bindings": bindings or {},
+        "splices": {},
         "files": {
             path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(root.rglob("*"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -19,14 +18,15 @@ from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_prototype, print_source
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.describe import describe_region, describe_step
-from ppybuild.emit.tensors.exact_step import ExactStep, plan_exact
+from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import FusedForward, plan_forward
 from ppybuild.emit.tensors.fused import NotFusible
+from ppybuild.emit.tensors.planning import Numerics, plan_steps, splice, with_fragments
 from ppybuild.emit.tensors.regions import RegionEmission, emit_regions
-from ppybuild.emit.tensors.step import FusedStep, plan_step
-from ppybuild.graph.locations import covers, function_span, locate, source_path
+from ppybuild.emit.tensors.step import FusedStep
+from ppybuild.graph.locations import covers, function_span, source_path
 from ppybuild.graph.program import Facts
-from ppybuild.graph.regions import Region, discover, discover_steps
+from ppybuild.graph.regions import Region, discover
 from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.schemas import installed_schemas
 from ppybuild.places import by_place
@@ -34,9 +34,6 @@ from ppybuild.places import by_place
 LOOPS = "loops"
 
 T = TypeVar("T")
-
-
-Numerics = Literal["fused", "exact"]
 
 
 def emit(
@@ -59,9 +56,14 @@ def emit(
     regions, refused, told = emit_tensors(facts, wanted, frozenset(lowered), numerics, cuda)
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
-    remarks = _one_each(facts, names, bindings, (*refused, *stayed))
+    inside = {splice.function for splice in regions.splices.values()}
+    remarks = _one_each(facts, names, {*bindings, *inside}, (*refused, *stayed))
     return Emission(
-        extensions, bindings, tuple(sorted((*remarks, *told), key=by_place)), regions.described
+        extensions,
+        bindings,
+        tuple(sorted((*remarks, *told), key=by_place)),
+        regions.described,
+        regions.splices,
     )
 
 
@@ -75,7 +77,9 @@ def emit_tensors(
     """The extension of tensor regions, without functions that are `taken`; why functions
     stay in Python; and which numerics each region has."""
     found = discover(facts)
-    steps, missed, unfused_steps = plan_steps(facts, modules, numerics)
+    planned = plan_steps(facts, modules, numerics)
+    facts = with_fragments(facts, planned)
+    steps, missed, unfused_steps = planned.steps, planned.remarks, planned.unfused
     taken |= {step.region.function for step in steps}
     regions = [region for region in found.regions if region.function not in taken]
     by_module = _by_module(facts, modules, regions, lambda region: region.function)
@@ -138,7 +142,10 @@ def emit_tensors(
         reason = unfused.get(region.function, "")
         described[region.function] = describe_region(region, forward, reason)
     native = {name: one for name, one in described.items() if name in emission.bindings}
-    return replace(emission, described=native), (*remarks, *unspelled), tuple(told)
+    splices = splice(emission.bindings, planned.fragments)
+    bindings = {n: found for n, found in emission.bindings.items() if n not in splices}
+    emission = replace(emission, described=native, bindings=bindings, splices=splices)
+    return emission, (*remarks, *unspelled), tuple(told)
 
 
 def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -> Diagnostic:
@@ -200,51 +207,13 @@ def plan_forwards(
     return forwards, unfused
 
 
-def plan_steps(
-    facts: Facts, modules: frozenset[str], numerics: Numerics
-) -> tuple[tuple[FusedStep | ExactStep, ...], tuple[Diagnostic, ...], dict[str, str]]:
-    """Training steps of these modules, fused where that form is asked for and holds them, else
-    exact; why others stay in Python; and by function, why a step could not be fused."""
-    found = discover_steps(facts)
-    schemas = installed_schemas()
-    planned: list[FusedStep | ExactStep] = []
-    remarks: list[Diagnostic] = []
-    unfused: dict[str, str] = {}
-
-    def stays(name: str, reason: str, node: ast.AST | None) -> None:
-        function = facts.program.functions[name]
-        module = facts.program.modules[function.module]
-        inside = node is not None and any(part is node for part in ast.walk(function.node))
-        place = locate(module, node) if inside and node is not None else _whole(facts, name)
-        simple = name.removeprefix(function.module + ".")
-        remarks.append(Diagnostic("R3004", f"`{simple}` stays in Python: {reason}", place))
-
-    for region in found.steps:
-        if facts.program.functions[region.function].module not in modules:
-            continue
-        assert schemas is not None, "steps are discovered by torch's schemas"
-        if numerics == "fused":
-            try:
-                planned.append(plan_step(region))
-                continue
-            except NotFusible as missing:
-                unfused[region.function] = str(missing)
-        try:
-            planned.append(plan_exact(region, schemas))
-        except NotFusible as missing:
-            stays(region.function, f"its native form does not hold {missing}", None)
-    for name, (reason, node) in found.refused.items():
-        stays(name, reason, node)
-    return tuple(planned), tuple(remarks), unfused
-
-
 def _one_each(
     facts: Facts,
     names: Sequence[str],
-    native: Mapping[str, object],
+    native: set[str],
     remarks: Sequence[Diagnostic],
 ) -> Iterator[Diagnostic]:
-    """The first remark of each function that stays in Python."""
+    """The first remark of each function that stays in Python as a whole."""
     spans = sorted(((_whole(facts, name), name) for name in names), key=_start)
     told = set(native)
     for remark in remarks:

@@ -65,6 +65,29 @@ class DescribedRegion:
 
 
 @dataclass(frozen=True, slots=True)
+class Splice:
+    """Native code that stands for a run of statements inside a module's code."""
+
+    module: str
+    function: str
+    """Whose code it is; the module's name for its own."""
+    line: int
+    column: int
+    """Of the first statement, as in syntax trees: from 1, and bytes of UTF-8 from 0."""
+    count: int
+    """How many statements of the block it stands for."""
+    takes: tuple[str, ...]
+    """Variables and dotted paths: the arguments."""
+    gives: tuple[str, ...]
+    """The variables that are bound to the items of the tuple that it returns."""
+    renews: tuple[str, ...]
+    """Variables that the statements bind before they read them: let go before the call."""
+    extension: str
+    attribute: str
+    """As in `Emission.bindings`; the Python function has the statements as its body."""
+
+
+@dataclass(frozen=True, slots=True)
 class Emission:
     """A whole entry, emitted."""
 
@@ -74,4 +97,6 @@ class Emission:
     takes the Python function and gives its native stand-in."""
     remarks: tuple[Diagnostic, ...]
     regions: Mapping[str, DescribedRegion] = field(default_factory=dict)
-    """Each tensor region and training step, by its function."""
+    """Each tensor region and training step, by its function or by the name of its splice."""
+    splices: Mapping[str, Splice] = field(default_factory=dict)
+    """By a name of its own: the scope, and the lines."""

@@ -259,7 +259,12 @@ class _Job:
         from ppybuild.graph.load import encoded
         from ppybuild.targets.bundle import Contents, write_bundle
         from ppybuild.targets.data import data_files
-        from ppybuild.targets.modules import app_path, bindings_by_module, entry_modules
+        from ppybuild.targets.modules import (
+            app_path,
+            bindings_by_module,
+            entry_modules,
+            splices_by_module,
+        )
         from ppybuild.targets.requirements import licences, requirements
 
         self.work.mkdir(parents=True, exist_ok=True)
@@ -286,6 +291,7 @@ class _Job:
             sources={app_path(one): encoded(one.text) for one in modules.values()},
             extensions=extensions,
             bindings=bindings_by_module(emission.bindings, modules),
+            splices=splices_by_module(emission.splices),
         )
         write_bundle(
             folder.bundle_place(self.manifest.build.dir, self.device, self.entry), contents

@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ class Contents:
     """Shared libraries by extension name."""
     bindings: Mapping[str, Mapping[str, tuple[str, str]]]
     """Module → name inside it → extension and attribute."""
+    splices: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Module → what stands for statements inside it; docs/architecture.md has the keys."""
 
 
 def write_bundle(place: Path, contents: Contents) -> None:
@@ -105,6 +107,7 @@ def _description(folder: Path, contents: Contents) -> dict[str, Any]:
         "licences": dict(contents.licences),
         "extensions": {name: path.name for name, path in contents.extensions.items()},
         "bindings": contents.bindings,
+        "splices": contents.splices,
         "files": {path.relative_to(folder).as_posix(): _digest(path) for path in files},
     }
     return description | {"digest": digest(description)}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from ppybuild.emit.emission import Splice
 from ppybuild.graph.load import reachable
 from ppybuild.graph.program import Module, Program
 
@@ -50,4 +52,21 @@ def bindings_by_module(
             if not dot:
                 raise ValueError(f"`{name}` is bound, and lies in no module of the entry")
         found.setdefault(module, {})[name[len(module) + 1 :]] = binding
+    return found
+
+
+def splices_by_module(splices: Mapping[str, Splice]) -> dict[str, list[dict[str, Any]]]:
+    """Splices by module, as `bundle.json` has them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for splice in splices.values():
+        described = {
+            "line": splice.line,
+            "column": splice.column,
+            "count": splice.count,
+            "takes": list(splice.takes),
+            "gives": list(splice.gives),
+            "renews": list(splice.renews),
+            "target": [splice.extension, splice.attribute],
+        }
+        found.setdefault(splice.module, []).append(described)
     return found

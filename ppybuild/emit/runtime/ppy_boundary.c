@@ -27,6 +27,8 @@ static PyObject *native_call(PyObject *callable, PyObject *const *args, size_t n
         if (answer != NULL || PyErr_Occurred())
             return answer;
     }
+    if (self->entry->flags & PPY_FRAGMENT)
+        Py_RETURN_NONE;
     return PyObject_Vectorcall(self->python, args, nargsf, kwnames);
 }
 

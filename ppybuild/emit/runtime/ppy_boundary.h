@@ -44,7 +44,9 @@ typedef PyObject *(*ppy_impl)(ppy_native *self, PyObject *const *args, size_t na
                               PyObject *kwnames);
 
 enum {
-    PPY_REGION = 1, /* a tensor region: `f.__ppy_region__` is true */
+    PPY_REGION = 1,   /* a tensor region: `f.__ppy_region__` is true */
+    PPY_FRAGMENT = 2, /* statements inside a function: where the native code does not run, the
+                       * call gives None, and whoever calls runs the statements themselves */
 };
 
 /* What native code takes for granted, where Python looks a name up each time. Before each

@@ -106,6 +106,11 @@ inline bool same_tensor(const at::Tensor& found, PyObject* wanted) {
   return is_tensor(wanted) && !tensor(wanted).requires_grad() && same(found, tensor(wanted));
 }
 
+inline bool same_item(const at::Tensor& found, PyObject* tuple, Py_ssize_t place) {
+  PyObject* wanted = tensor_at(tuple, place);
+  return wanted != nullptr && same(found, tensor(wanted));
+}
+
 inline bool same_number(const at::Tensor& found, PyObject* wanted) {
   const double number = number_in(found);
   const double other = PyFloat_CheckExact(wanted) ? PyFloat_AS_DOUBLE(wanted) : 0;

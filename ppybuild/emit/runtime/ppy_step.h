@@ -297,6 +297,18 @@ inline bool agree_tensor(const at::Tensor& found, PyObject* wanted) {
   return is_tensor(wanted) && !tensor(wanted).requires_grad() && agree(found, tensor(wanted));
 }
 
+/* An item of the tuple that a fragment's statements gave. The tensor may have its graph still,
+ * of which nothing is asked. */
+inline PyObject* tensor_at(PyObject* tuple, Py_ssize_t place) {
+  PyObject* found = PyTuple_GET_ITEM(tuple, place);
+  return is_tensor(found) ? found : nullptr;
+}
+
+inline bool agree_item(const at::Tensor& found, PyObject* tuple, Py_ssize_t place) {
+  PyObject* wanted = tensor_at(tuple, place);
+  return wanted != nullptr && agree(found, tensor(wanted));
+}
+
 /* A comparison that meets what it cannot look into has not found the same. */
 template <class Check>
 bool holds(Check&& check) {

@@ -9,7 +9,7 @@ from typing import final
 
 from ppybuild.emit.boundary.runtime import BOUNDARY, runtime_sources
 from ppybuild.emit.boundary.wrappers import emit_extension
-from ppybuild.emit.emission import DescribedRegion, Extension, SourceFile
+from ppybuild.emit.emission import DescribedRegion, Extension, SourceFile, Splice
 from ppybuild.emit.names import mangle
 from ppybuild.emit.tensors.cuda import CudaRegion, emit_cuda, emit_image
 from ppybuild.emit.tensors.exact import emit_body
@@ -46,6 +46,7 @@ class RegionEmission:
     refused: Mapping[str, str]
     not_cuda: Mapping[str, str] = field(default_factory=dict)
     described: Mapping[str, DescribedRegion] = field(default_factory=dict)
+    splices: Mapping[str, Splice] = field(default_factory=dict)
 
 
 def emit_regions(

@@ -155,8 +155,10 @@ def _outputs(
             outputs.append(
                 Output("write" if name == "write" else "gradient", result, leaf.input)
             )
-    if region.returned.kind != "none":
-        outputs.append(_returned(region.returned, builder, stands_for))
+    several = region.returned.kind == "tuple"
+    for returned in region.returned.items if several else (region.returned,):
+        if returned.kind != "none":
+            outputs.append(_returned(returned, builder, stands_for))
     return tuple(outputs)
 
 

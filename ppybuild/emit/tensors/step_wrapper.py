@@ -58,6 +58,10 @@ class _Wrapper(ABC):
         """Whether an output is what Python's run, whose answer is `result`, has left."""
 
     @abstractmethod
+    def agree_item(self, made: str, place: int) -> str:
+        """The same of an item of the tuple that is `result`."""
+
+    @abstractmethod
     def number(self, place: int) -> str:
         """The number that is the output in that place."""
 
@@ -85,6 +89,12 @@ class _Wrapper(ABC):
     def place(self, value: int) -> str:
         places = {given.value: place for place, given in enumerate(self._tensors)}
         return f"t[{places[value]}]"
+
+    @property
+    def _items(self) -> list[int]:
+        """The places of the outputs that a fragment gives, in order."""
+        tensors = [i for i, output in enumerate(self.step.outputs) if output.kind == "tensor"]
+        return tensors if self.step.region.fragment else []
 
     def _leaf(self, output: Output) -> str:
         assert output.leaf is not None
@@ -199,8 +209,11 @@ class _Wrapper(ABC):
             checks.append(f"ppy::version({name}) == v{leaf.input} + {leaf.writes}")
             if leaf.trained and leaf.gradient is None:
                 checks.append(f"!{name}.grad().defined()")
+        items = {place: index for index, place in enumerate(self._items)}
         checks += [
-            self.agree(output, f"made[{place}]")
+            self.agree_item(f"made[{place}]", items[place])
+            if place in items
+            else self.agree(output, f"made[{place}]")
             for place, output in enumerate(self.step.outputs)
         ]
         if region.returned.kind == "none":
@@ -231,6 +244,10 @@ class _Wrapper(ABC):
         if region.optimized is not None:
             lines.append("optimizer.count();")
         answer = "Py_NewRef(Py_None)"
+        if region.fragment:
+            given = [f"std::move(made[{place}])" for place in self._items]
+            several = f"std::array<at::Tensor, {len(given)}>{{{', '.join(given)}}}"
+            answer = f"ppy::wrap({several})" if given else "PyTuple_New(0)"
         for place, output in enumerate(self.step.outputs):
             if output.kind == "gradient":
                 times = {leaf.input: leaf.gradient_writes for leaf in region.leaves}
@@ -240,7 +257,7 @@ class _Wrapper(ABC):
                 lines.append(f"{self._leaf(output)}.mutable_grad() = std::move(made[{place}]);")
             elif output.kind == "number":
                 answer = f"PyFloat_FromDouble({self.number(place)})"
-            elif output.kind == "tensor":
+            elif output.kind == "tensor" and not region.fragment:
                 answer = f"ppy::wrap(std::move(made[{place}]))"
         return [*lines, f"return {answer};"]
 
@@ -277,6 +294,9 @@ class _Fused(_Wrapper):
                 return f"ppy::agree_tensor({made}, result)"
             case "number":
                 return "ppy::agree(number, result)"
+
+    def agree_item(self, made: str, place: int) -> str:
+        return f"ppy::agree_item({made}, result, {place})"
 
     def body(self) -> list[str]:
         step = self.step
@@ -394,6 +414,9 @@ class _Exact(_Wrapper):
                 return f"ppy::same_tensor({made}, result)"
             case "number":
                 return f"ppy::same_number({made}, result)"
+
+    def agree_item(self, made: str, place: int) -> str:
+        return f"ppy::same_item({made}, result, {place})"
 
     def body(self) -> list[str]:
         step = self.step

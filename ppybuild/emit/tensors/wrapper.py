@@ -96,7 +96,7 @@ def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
     """The entries that the extension offers for one Python module."""
     rows = [
         f'    {{"{mangle(region.function)}", {wrapper_name(region.function)}, '
-        f"{region.parameters}, PPY_REGION, {_relies(region)}}},"
+        f"{region.parameters}, {_flags(region)}, {_relies(region)}}},"
         for region in regions
     ]
     return "\n".join(
@@ -108,6 +108,11 @@ def emit_table(module: str, regions: Sequence[Region | StepRegion]) -> str:
             "};\n",
         )
     )
+
+
+def _flags(region: Region | StepRegion) -> str:
+    fragment = isinstance(region, StepRegion) and region.fragment
+    return "PPY_REGION | PPY_FRAGMENT" if fragment else "PPY_REGION"
 
 
 def _relies(region: Region | StepRegion) -> str:

@@ -270,10 +270,14 @@ class ProgramBody(Body):
             and not self.of_object
             and name.rpartition(".")[0] in LIBRARIES
             and isinstance(root, ast.Name)
-            and root.id not in self.variables
+            and not self.is_variable(root.id)
         ):
             path = ast.unparse(node.func)
             self.trace.constants[f"{self.route}:{path}" if self.route else path] = name
+
+    def is_variable(self, name: str) -> bool:
+        """Whether a name is a variable of the function that is followed."""
+        return name in self.variables
 
     def without_grad(self, body: list[ast.stmt], node: ast.AST) -> Symbol:
         raise Unsupported("a function under `torch.no_grad`", node)

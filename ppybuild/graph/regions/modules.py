@@ -41,7 +41,7 @@ def read_module(facts: Facts, seeds: Seeds, made: Sequence[Site], type: Type) ->
     reader = _Reader(facts, seeds)
     found = {reader.made(site.call, site.scope) for site in made}
     if not found and isinstance(type, Instance):
-        found = {reader.program(type.name) for site in seeds.makers(type.name)}
+        found = {reader.program(type.name, site) for site in seeds.makers(type.name)}
     if len(found) != 1:
         raise NotKnown("the module is not made in just one way")
     return found.pop()
@@ -53,7 +53,7 @@ class _Reader:
         self._facts = facts
         self._seeds = seeds
 
-    def program(self, owner: str) -> Built:
+    def program(self, owner: str, site: Site) -> Built:
         function = self._facts.program.functions.get(f"{owner}.__init__")
         found = self._facts.program.classes.get(owner)
         if found is None or function is None or found.bases != ("torch.nn.Module",):
@@ -61,7 +61,7 @@ class _Reader:
         children: list[tuple[str, Built]] = []
         parameters: list[tuple[str, Tensor | None]] = []
         config: list[Config] = []
-        inside = Scope(function.name, function.module)
+        inside = Scope(function.name, function.module, site)
         for statement in function.node.body:
             match statement:
                 case (
@@ -106,7 +106,7 @@ class _Reader:
     def made(self, call: ast.Call, scope: Scope) -> Built:
         callee = self._facts.callees.get(call)
         if callee is not None and callee.kind == "class":
-            return self.program(callee.name)
+            return self.program(callee.name, Site(call, scope))
         name = callee.name if callee is not None else ""
         if name == IDENTITY:
             return Built(IDENTITY)

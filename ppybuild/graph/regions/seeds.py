@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import final
@@ -66,7 +67,8 @@ class Seeds:
         self._fields, self._turns = sources.fields, sources.turns
 
     def of(self, function: str, place: int, pending: frozenset[str] = frozenset()) -> Found:
-        """What calls pass as the parameter at `place`; None where they do not agree."""
+        """What calls pass as the parameter at `place`: what most of them do, where they do
+        not agree. None where nothing is known."""
         if function in pending:
             return None
         parameters = self._facts.signatures[function].parameters
@@ -75,9 +77,7 @@ class Seeds:
             for site in self._sites.get(function, ())
             if (argument := self._argument(function, site.call, place)) is not None
         ]
-        result = found[0] if found else _of_type(parameters[place].type)
-        for other in found[1:]:
-            result = _joined(result, other)
+        result = _most(found) if found else _of_type(parameters[place].type)
         recorded = self._facts.program.shapes.get(function, {}).get(parameters[place].name)
         return result if recorded is None or _is_known(result) else _of_record(recorded)
 
@@ -108,7 +108,7 @@ class Seeds:
                 if callee is not None and callee.kind in ("class", "external"):
                     yield Site(node, scope)
                 elif callee is not None and callee.kind == "project":
-                    yield from self._returned_by(callee.name, pending)
+                    yield from self._returned_by(callee.name, Site(node, scope), pending)
                 elif isinstance(func, ast.Attribute) and func.attr in _GIVE_THEMSELVES:
                     yield from self.makers_of(func.value, scope, pending)
             case ast.Name(id=name):
@@ -125,12 +125,14 @@ class Seeds:
         found = self._facts.types.get(node)
         return found.name if isinstance(found, Instance) else ""
 
-    def _returned_by(self, function: str, pending: frozenset[str]) -> Iterator[Site]:
+    def _returned_by(
+        self, function: str, site: Site, pending: frozenset[str]
+    ) -> Iterator[Site]:
         found = self._facts.program.functions[function]
         mark = f"{function}()"
         for node in own_nodes(found.node.body) if mark not in pending else ():
             if isinstance(node, ast.Return) and node.value is not None:
-                inside = Scope(function, found.module)
+                inside = Scope(function, found.module, site)
                 yield from self.makers_of(node.value, inside, pending | {mark})
 
     def _makers_of_name(
@@ -175,18 +177,23 @@ class Seeds:
             return None
         parameters = self._facts.signatures[scope.function].parameters
         places = [i for i, parameter in enumerate(parameters) if parameter.name == name]
-        return self.number_passed(scope.function, places[0]) if places else None
+        if not places:
+            return None
+        if scope.entered is not None:
+            return self._number_at(scope.entered, scope.function, places[0])
+        return self.number_passed(scope.function, places[0])
 
     def number_passed(self, function: str, place: int) -> int | None:
         """The integer that every call passes as the parameter at `place`."""
-        parameter = self._facts.signatures[function].parameters[place]
-        found = set()
-        for site in self._sites.get(function, ()):
-            argument = self._argument(function, site.call, place)
-            if argument is None:
-                argument = parameter.default
-            found.add(None if argument is None else self.number(argument, site.scope))
+        sites = self._sites.get(function, ())
+        found = {self._number_at(site, function, place) for site in sites}
         return found.pop() if len(found) == 1 else None
+
+    def _number_at(self, site: Site, function: str, place: int) -> int | None:
+        argument = self._argument(function, site.call, place)
+        if argument is None:
+            argument = self._facts.signatures[function].parameters[place].default
+        return None if argument is None else self.number(argument, site.scope)
 
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
         bound = self._facts.program.functions[function].owner is not None
@@ -271,9 +278,9 @@ class Seeds:
             for place, parameter in enumerate(parameters):
                 if parameter.name == name:
                     known = self._seed(node)
-                    if known is not None and known.type.shape is not None:
+                    if known is not None and _is_known(known):
                         return known
-                    return self.of(scope.function, place, pending)
+                    return self.of(scope.function, place, pending) or known
         return self._seed(node)
 
     def _turn(self, turn: Turn, scope: Scope, pending: frozenset[str]) -> Found:
@@ -356,6 +363,32 @@ def _of_type(type: Type | None) -> Seed | None:
             return Seed(tensors[0], tensors[0].parameter) if len(tensors) == 1 else None
         case _:
             return None
+
+
+def _most(found: list[Found]) -> Found:
+    """What most calls pass, the first of those that are as many; batches may differ in size."""
+    trained = any(isinstance(one, Seed) and one.grows for one in found)
+    found = _chosen(found, lambda seed: _sizes_of(seed, trained))
+    found = _chosen(found, lambda seed: seed.type.dtype)
+    result = found[0]
+    for other in found[1:]:
+        result = _joined(result, other)
+    return result
+
+
+def _chosen(found: list[Found], ballot: Callable[[Seed], object]) -> list[Found]:
+    """Without the tensors that another ballot has more votes than; None is none."""
+    votes = Counter(vote for one in found if isinstance(one, Seed) and (vote := ballot(one)))
+    if not votes:
+        return found
+    winner = max(votes, key=lambda vote: votes[vote])
+    return [one for one in found if not isinstance(one, Seed) or ballot(one) in (None, winner)]
+
+
+def _sizes_of(seed: Seed, trained: bool) -> tuple[int | str, ...] | None:
+    """The shape, with any size for the batch of what is not trained."""
+    shape = seed.type.shape
+    return shape if not shape or trained else (UNKNOWN_SIZE, *shape[1:])
 
 
 def _joined(left: Found, right: Found) -> Found:

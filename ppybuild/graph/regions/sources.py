@@ -33,6 +33,8 @@ class Scope:
     function: str | None
     """None for a module's own code."""
     module: str
+    entered: Site | None = None
+    """The one call of the function that is meant, where only one is."""
 
     @property
     def name(self) -> str:
@@ -119,8 +121,13 @@ def _is_enumerate(node: ast.Call) -> bool:
 
 
 def around(scope: Scope) -> tuple[str, ...]:
-    """Where a name may be assigned, innermost first."""
-    return (scope.module,) if scope.function is None else (scope.function, scope.module)
+    """Where a name may be assigned: the function, those around it, and the module."""
+    found: list[str] = []
+    function = scope.function or ""
+    while function:
+        found.append(function)
+        function = function.rpartition(".<locals>.")[0]
+    return (*found, scope.module)
 
 
 def own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:

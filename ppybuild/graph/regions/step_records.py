@@ -104,3 +104,5 @@ class StepRegion:
     methods: tuple[Method, ...] = ()
     optimized: Optimized | None = None
     constants: tuple[Held, ...] = ()
+    fragment: bool = False
+    """Whether it is a run of statements inside a function, which gives a tuple."""

@@ -21,8 +21,14 @@ from typing import final
 from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.regions.assemble import assemble, learned, returned_value
 from ppybuild.graph.regions.entering import Entrance
+from ppybuild.graph.regions.fragments import (
+    Fragment,
+    discover_fragments,
+    is_backward,
+)
 from ppybuild.graph.regions.inline import ProgramNames, is_generator, no_grad_decorated
 from ppybuild.graph.regions.seeds import Found, Seeds
+from ppybuild.graph.regions.sources import Scope, own_nodes
 from ppybuild.graph.regions.step_records import StepRegion
 from ppybuild.graph.regions.stepping import StepTrace
 from ppybuild.graph.regions.trainers import TrainerBody
@@ -37,35 +43,34 @@ class Steps:
     none: the reason and the node in the way."""
 
     steps: tuple[StepRegion, ...]
+    fragments: Mapping[Scope, tuple[tuple[Fragment, ...], ...]]
+    """Steps inside other code, as in `Fragments`."""
     refused: Mapping[str, tuple[str, ast.AST]]
 
 
 def discover_steps(facts: Facts, torch: Torch | None = None) -> Steps:
     """The program's training steps, in order of function name."""
     torch = torch if torch is not None else installed_torch()
+    trees = (module.tree for module in facts.program.modules.values())
+    if torch is None or not any(is_backward(node) for tree in trees for node in ast.walk(tree)):
+        return Steps((), {}, {})
     steps: list[StepRegion] = []
     refused: dict[str, tuple[str, ast.AST]] = {}
-    trainers = [name for name in sorted(facts.program.functions) if _trains(facts, name)]
-    if torch is None or not trainers:
-        return Steps((), {})
     seeds = Seeds(facts)
-    for name in trainers:
+    for name in sorted(facts.program.functions):
         function = facts.program.functions[name]
+        if not any(map(is_backward, own_nodes(function.node.body))):
+            continue
         try:
             steps.append(discover_step(facts, function, torch, seeds))
         except Unsupported as stopped:
             refused[name] = (stopped.reason, stopped.node)
-    return Steps(tuple(steps), refused)
-
-
-def _trains(facts: Facts, name: str) -> bool:
-    """Whether there is a backward pass in the function itself."""
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "backward"
-        for node in ast.walk(facts.program.functions[name].node)
-    )
+    done = frozenset(step.function for step in steps)
+    fragments = discover_fragments(facts, torch, seeds, done)
+    for scope in fragments.found:
+        refused.pop(scope.name, None)
+    refused |= {scope.name: why for scope, why in fragments.refused.items() if scope.function}
+    return Steps(tuple(steps), fragments.found, refused)
 
 
 def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) -> StepRegion:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import final
 
 from ppybuild.graph.regions.built import PROGRAM, Built
 from ppybuild.graph.regions.inline import ProgramNames
@@ -30,7 +29,6 @@ _INHERITED = ("parameters", "zero_grad")
 """Methods of `torch.nn.Module` that a step stands for itself."""
 
 
-@final
 class TrainerBody(StepBody):
     """Follows a training step that may go through modules and an optimizer."""
 
@@ -192,11 +190,15 @@ class TrainerBody(StepBody):
         models = [found for found in self.step.models.values() if self.parameters(found)]
         if len(models) == 1:
             return self.parameters(models[0])
-        lists = [held for held in self.variables.values() if isinstance(held, Sequence)]
+        lists = self.sequences()
         if models or len(lists) != 1:
             raise Unsupported("an optimizer beside other than one model", node)
         items = self.all_items(lists[0], node)
         return tuple(item for item in items if isinstance(item, Given))
+
+    def sequences(self) -> list[Sequence]:
+        """Parameters that are sequences of tensors."""
+        return [held for held in self.variables.values() if isinstance(held, Sequence)]
 
     def _zero_grad(self, parameters: tuple[Given, ...]) -> Symbol:
         for given in parameters:

@@ -80,8 +80,9 @@ def compile_extension(
     python = sysconfig.get_paths()["include"]
     objects = []
     for source in extension.sources:
+        (folder / str(source.path)).write_text(source.text, "utf-8")
+    for source in extension.sources:
         path = folder / str(source.path)
-        path.write_text(source.text, "utf-8")
         options = {".c": ("gcc",), ".cpp": ("g++", "-std=c++20")}.get(path.suffix)
         if options is None:
             continue

@@ -12,11 +12,14 @@ from typing import Any
 
 import torch
 
+from ppy.loader import _replace
+from ppy.splices import insert
 from ppybuild.emit.driver import emit
 from ppybuild.emit.emission import Emission
 from ppybuild.emit.names import mangle
 from ppybuild.graph.analyse import analyse
 from ppybuild.graph.load import read_sources
+from ppybuild.targets.modules import splices_by_module
 from tests.emit.tensors.building import compile_extension
 from tests.emit.tensors.cuda.host import pretend
 
@@ -58,8 +61,9 @@ def train(
         (place / f"{name}.py").write_text(text, "utf-8")
     facts = analyse(read_sources([place]))
     emission = emit(facts, tuple(facts.program.modules), numerics=numerics, cuda=gpu)
-    python = _run(place, sources, {})
+    python = _run(place, sources, {}, {})
     stand_ins: dict[str, Any] = {}
+    splices: dict[str, list[Any]] = {}
     for extension in emission.extensions:
         if extension.name == "regions":
             if gpu:
@@ -70,21 +74,32 @@ def train(
             for name, (where, _) in emission.bindings.items():
                 if where == "regions":
                     stand_ins[name] = getattr(loaded, mangle(name))
+            for module, several in splices_by_module(emission.splices).items():
+                splices[module] = [
+                    (found, getattr(loaded, found["target"][1])) for found in several
+                ]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        native = _run(place, sources, stand_ins)
+        native = _run(place, sources, stand_ins, splices)
     told = tuple(str(warning.message) for warning in heard)
     return Trained(python, native, emission, told)
 
 
-def _run(folder: Path, sources: Mapping[str, str], stand_ins: Mapping[str, Any]) -> Any:
+def _run(
+    folder: Path,
+    sources: Mapping[str, str],
+    stand_ins: Mapping[str, Any],
+    splices: Mapping[str, list[Any]],
+) -> Any:
     modules = {}
     try:
         for name, text in sources.items():
             module = types.ModuleType(name)
             modules[name] = sys.modules[name] = module
+            path = str(folder / f"{name}.py")
             tree = _decorated(text, name, stand_ins)
-            exec(compile(tree, str(folder / f"{name}.py"), "exec"), vars(module))
+            constants = insert(tree, path, splices.get(name, ()))
+            exec(_replace(compile(tree, path, "exec"), constants), vars(module))
         torch.manual_seed(0)
         return list(modules.values())[-1].main()
     finally:

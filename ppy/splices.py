@@ -1,0 +1,149 @@
+"""Put native code in the place of statements inside a module's functions.
+
+    optimizer.zero_grad()              loss = None
+    loss = loss_of(self.model, x)      try:
+    loss.backward()                        .ppy = (optimizer, self.model, x)
+    optimizer.step()                   except (NameError, AttributeError):
+                                  →        .ppy = None
+                                       else:
+                                           .ppy = SPLICE.run(*.ppy)
+                                       if .ppy is None:
+                                           the statements themselves
+                                       else:
+                                           (loss,) = .ppy
+                                       del .ppy
+
+The native code gives None, and has changed nothing, where Python is to run the statements; so
+exceptions and tracebacks are those of the statements. What they bind anew is let go first, so
+that no graph of the turn before is alive. On its first call it runs a function
+that has the statements as its body, to compare with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from types import CodeType, FunctionType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+_HIDDEN = ".ppy"
+"""A variable that no program can name."""
+_ABSENT = (NameError, AttributeError)
+
+
+class Splice:
+    """Native code for some statements, bound when it is first run."""
+
+    def __init__(self, bind: Callable[[FunctionType], object], code: CodeType) -> None:
+        self.bind = bind
+        self.code = code
+        self.native: Any = None
+
+    def run(self, *arguments: object) -> object:
+        if self.native is None:
+            self.native = self.bind(FunctionType(self.code, sys._getframe(1).f_globals))
+        return self.native(*arguments)
+
+
+def insert(
+    tree: ast.Module,
+    path: str,
+    splices: Iterable[tuple[Mapping[str, Any], Callable[[FunctionType], object]]],
+    optimize: int = -1,
+) -> dict[object, object]:
+    """Change the tree; gives what to put in the place of constants in its code. Each splice is
+    described as in `bundle.json`, and comes with what binds its function."""
+    constants: dict[object, object] = {}
+    for number, (found, bind) in enumerate(splices):
+        for block, start in list(_places(tree, found["line"], found["column"])):
+            statements = block[start : start + found["count"]]
+            mark = f"\0ppy splice {number}"
+            code = _outlined(statements, found["takes"], found["gives"], path, optimize)
+            constants[mark] = Splice(bind, code)
+            constants[f"{mark} absent"] = _ABSENT
+            block[start : start + found["count"]] = _replacement(statements, found, mark)
+    return constants
+
+
+def _places(tree: ast.AST, line: int, column: int) -> Iterator[tuple[list[ast.stmt], int]]:
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            for index, statement in enumerate(block if isinstance(block, list) else ()):
+                if (statement.lineno, statement.col_offset) == (line, column):
+                    yield block, index  # type: ignore[misc]
+
+
+def _outlined(
+    statements: Sequence[ast.stmt],
+    takes: Sequence[str],
+    gives: Sequence[str],
+    path: str,
+    optimize: int,
+) -> CodeType:
+    """The code of a function that has the statements as its body."""
+    names = [name if "." not in name else f".{place}" for place, name in enumerate(takes)]
+    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    end = ast.Return(ast.Tuple([ast.Name(name, ast.Load()) for name in gives], ast.Load()))
+    function = ast.FunctionDef("splice", arguments, [*statements, end], [])
+    if sys.version_info >= (3, 12):
+        function.type_params = []
+    _put(function, statements[0], set(map(id, statements)))
+    made = compile(ast.Module([function], []), path, "exec", 0, True, optimize)
+    return next(each for each in made.co_consts if isinstance(each, CodeType))
+
+
+def _replacement(
+    statements: list[ast.stmt], found: Mapping[str, Any], mark: str
+) -> list[ast.stmt]:
+    takes, gives, renews = found["takes"], found["gives"], found["renews"]
+    read, write = ast.Name(_HIDDEN, ast.Load()), ast.Name(_HIDDEN, ast.Store())
+    run = ast.Attribute(ast.Constant(mark), "run", ast.Load())
+    given: list[ast.expr] = [ast.Name(name, ast.Store()) for name in gives]
+    bound: list[ast.stmt] = [ast.Assign([ast.Tuple(given, ast.Store())], read)]
+    handler = ast.ExceptHandler(
+        ast.Constant(f"{mark} absent"), None, [ast.Assign([write], ast.Constant(None))]
+    )
+    called = ast.Call(run, [ast.Starred(read, ast.Load())], [])
+    anew: list[ast.expr] = [ast.Name(name, ast.Store()) for name in renews]
+    made: list[ast.stmt] = [ast.Assign(anew, ast.Constant(None))] if anew else []
+    made += [
+        ast.Try(
+            [ast.Assign([write], ast.Tuple([_read(name) for name in takes], ast.Load()))],
+            [handler],
+            [ast.Assign([write], called)],
+            [],
+        ),
+        ast.If(
+            ast.Compare(read, [ast.Is()], [ast.Constant(None)]),
+            statements,
+            bound if gives else [ast.Pass()],
+        ),
+        ast.Delete([ast.Name(_HIDDEN, ast.Del())]),
+    ]
+    for statement in made:
+        _put(statement, statements[0], set(map(id, statements)))
+    return made
+
+
+def _read(path: str) -> ast.expr:
+    first, *rest = path.split(".")
+    found: ast.expr = ast.Name(first, ast.Load())
+    for name in rest:
+        found = ast.Attribute(found, name, ast.Load())
+    return found
+
+
+def _put(node: ast.AST, place: ast.stmt, kept: set[int]) -> None:
+    """Give what was made here the position of the first statement."""
+    if id(node) in kept:
+        return
+    if "lineno" in node._attributes:
+        ast.copy_location(node, place)
+        node.end_lineno, node.end_col_offset = place.lineno, place.col_offset  # type: ignore[attr-defined]
+    for child in ast.iter_child_nodes(node):
+        _put(child, place, kept)

@@ -1,0 +1,141 @@
+"""Which form each training step of the program gets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, final
+
+from ppybuild.diagnostics import Diagnostic
+from ppybuild.emit.emission import Splice
+from ppybuild.emit.tensors.exact_step import ExactStep, plan_exact
+from ppybuild.emit.tensors.fused import NotFusible
+from ppybuild.emit.tensors.step import FusedStep, plan_step
+from ppybuild.graph.locations import function_span, locate
+from ppybuild.graph.program import Facts
+from ppybuild.graph.regions import StepRegion, discover_steps
+from ppybuild.graph.regions.fragments import Fragment
+from ppybuild.graph.schemas import Schemas, installed_schemas
+
+Numerics = Literal["fused", "exact"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Planned:
+    steps: tuple[FusedStep | ExactStep, ...]
+    """Fused where that form is asked for and holds them, else exact."""
+    remarks: tuple[Diagnostic, ...]
+    """Why others stay in Python."""
+    unfused: Mapping[str, str]
+    """By function, why a step could not be fused."""
+    fragments: Mapping[str, Fragment] = field(default_factory=dict)
+    """Those of the steps that are inside other code, by name."""
+
+
+def plan_steps(facts: Facts, modules: frozenset[str], numerics: Numerics) -> Planned:
+    """The training steps of these modules."""
+    found = discover_steps(facts)
+    schemas = installed_schemas()
+    if schemas is None:
+        return Planned((), (), {})
+    planner = _Planner(facts, numerics, schemas)
+    for region in found.steps:
+        if facts.program.functions[region.function].module in modules:
+            step = planner.plan(region)
+            if isinstance(step, str):
+                planner.stays(region.function, step, None)
+    for scope, groups in found.fragments.items():
+        if scope.module in modules:
+            for group in groups:
+                planner.plan_fragment(scope.function, group)
+    for name, (reason, node) in found.refused.items():
+        planner.stays(name, reason, node)
+    return Planned(
+        tuple(planner.steps), tuple(planner.remarks), planner.unfused, planner.fragments
+    )
+
+
+@final
+class _Planner:
+    def __init__(self, facts: Facts, numerics: Numerics, schemas: Schemas) -> None:
+        self._facts = facts
+        self._numerics = numerics
+        self._schemas = schemas
+        self.steps: list[FusedStep | ExactStep] = []
+        self.remarks: list[Diagnostic] = []
+        self.unfused: dict[str, str] = {}
+        self.fragments: dict[str, Fragment] = {}
+
+    def plan(self, region: StepRegion) -> FusedStep | ExactStep | str:
+        """The step, which is noted; or why there is no form of it."""
+        step = self._form(region)
+        if not isinstance(step, str):
+            self.steps.append(step)
+        return step
+
+    def plan_fragment(self, function: str | None, ways: tuple[Fragment, ...]) -> None:
+        """The first of these ways to cut a fragment that can be fused, else the first."""
+        tried = [(way, self._form(way.region)) for way in ways]
+        fused = [(way, form) for way, form in tried if isinstance(form, FusedStep)]
+        exact = [(way, form) for way, form in tried if isinstance(form, ExactStep)]
+        for way, form in (fused + exact)[:1]:
+            self.steps.append(form)
+            self.fragments[way.function.name] = way
+            return
+        reason = tried[0][1]
+        if function is not None and isinstance(reason, str):
+            self.stays(function, reason, ways[0].function.node.body[0])
+
+    def _form(self, region: StepRegion) -> FusedStep | ExactStep | str:
+        if self._numerics == "fused":
+            try:
+                return plan_step(region)
+            except NotFusible as missing:
+                self.unfused[region.function] = str(missing)
+        try:
+            return plan_exact(region, self._schemas)
+        except NotFusible as missing:
+            return f"its native form does not hold {missing}"
+
+    def stays(self, name: str, reason: str, node: ast.AST | None) -> None:
+        function = self._facts.program.functions[name]
+        module = self._facts.program.modules[function.module]
+        inside = node is not None and any(part is node for part in ast.walk(function.node))
+        place = (
+            locate(module, node)
+            if inside and node is not None
+            else function_span(module, function.node)
+        )
+        simple = name.removeprefix(function.module + ".")
+        text = f"`{simple}` stays in Python: {reason}"
+        self.remarks.append(Diagnostic("R3004", text, place))
+
+
+def with_fragments(facts: Facts, planned: Planned) -> Facts:
+    """The facts, with each fragment as a function of its own."""
+    functions = {name: fragment.function for name, fragment in planned.fragments.items()}
+    program = replace(facts.program, functions={**facts.program.functions, **functions})
+    return replace(facts, program=program)
+
+
+def splice(
+    bindings: Mapping[str, tuple[str, str]], fragments: Mapping[str, Fragment]
+) -> dict[str, Splice]:
+    """Where in the code those fragments belong that native code was made for."""
+    return {
+        name: Splice(
+            fragment.scope.module,
+            fragment.scope.name,
+            fragment.line,
+            fragment.column,
+            fragment.count,
+            fragment.takes,
+            fragment.gives,
+            fragment.renews,
+            *bindings[name],
+        )
+        for name, fragment in fragments.items()
+        if name in bindings
+    }

@@ -1,0 +1,114 @@
+"""What a run of statements reads of the code around it.
+
+for x, y in batches:
+    optimizer.zero_grad()                  the names `optimizer`, `x`, `y` and the path
+    loss = F.mse_loss(self.model(x), y)    `self.model` become parameters in that order,
+    loss.backward()                        as if the statements were a function's body
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import final
+
+from ppybuild.graph.constants import bound_by
+from ppybuild.graph.program import Facts
+from ppybuild.graph.regions.entering import Entrance
+from ppybuild.graph.regions.seeds import Found, Seed, Seeds
+from ppybuild.graph.regions.sources import Scope
+from ppybuild.graph.regions.stepping import StepTrace
+from ppybuild.graph.regions.values import Symbol
+from ppybuild.graph.scopes import statements_of
+from ppybuild.graph.types import Instance, Type, Unknown
+
+_DEFINITIONS = (
+    ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+)
+
+
+@final
+class Surroundings:
+    """Makes a parameter of each variable and attribute when it is first read."""
+
+    def __init__(self, facts: Facts, seeds: Seeds, trace: StepTrace, scope: Scope) -> None:
+        self._facts = facts
+        self._seeds = seeds
+        self._scope = scope
+        self._entrance = Entrance(facts, seeds, trace)
+        self._variables = variables_at(facts, scope)
+        self.taken: dict[str, Symbol] = {}
+        """By name or dotted path, in the order of their places."""
+        self.passed: dict[int, Found] = {}
+        """What is known of each, by its place."""
+
+    def is_variable(self, name: str) -> bool:
+        return name in self._variables
+
+    def find(self, node: ast.expr) -> Symbol | None:
+        """What a name or an attribute stands for; None where a step must not look at it."""
+        if not isinstance(node, ast.Name | ast.Attribute) or not self._is_path(node):
+            return None
+        path = ast.unparse(node)
+        if path not in self.taken:
+            place = len(self.taken)
+            passed = self._seeds.value(node, self._scope)
+            made = tuple(self._seeds.makers_of(node, self._scope))
+            symbol = self._entrance.enter(path, place, self._type(node, passed), passed, made)
+            if symbol is None:
+                return None
+            self.taken[path] = symbol
+            self.passed[place] = passed
+        return self.taken[path]
+
+    def _type(self, node: ast.expr, passed: Found) -> Type:
+        found = self._facts.types.get(node, Unknown())
+        return passed.type if isinstance(found, Unknown) and isinstance(passed, Seed) else found
+
+    def _is_path(self, node: ast.expr) -> bool:
+        """Whether it is a variable, or plain attributes from one on: nothing is run by
+        reading it, and reading it early gives the same."""
+        match node:
+            case ast.Name(id=name):
+                return self.is_variable(name)
+            case ast.Attribute(value=owner, attr=name):
+                return self._is_field(owner, name) and self._is_path(owner)
+            case _:
+                return False
+
+    def _is_field(self, owner: ast.expr, name: str) -> bool:
+        """Whether the attribute is one that methods of the program's own class assign."""
+        found = self._facts.types.get(owner)
+        if not isinstance(found, Instance) or found.name not in self._facts.program.classes:
+            return False
+        functions = self._facts.program.functions
+        computed = (name, "__getattr__", "__getattribute__")
+        return name in self._facts.fields.get(found.name, {}) and not any(
+            f"{found.name}.{each}" in functions for each in computed
+        )
+
+
+def variables_at(facts: Facts, scope: Scope) -> frozenset[str]:
+    """The variables that code may read there: its function's, those of functions around it,
+    and its module's; constants, functions, classes and imports are none."""
+    program = facts.program
+    found = _bound(program.modules[scope.module].tree.body)
+    function = scope.function
+    while function is not None:
+        node = program.functions[function].node
+        arguments = node.args
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        named += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+        found |= {each.arg for each in named} | _bound(node.body)
+        outer, inner, _ = function.rpartition(".<locals>.")
+        function = outer if inner and outer in program.functions else None
+    return frozenset(found)
+
+
+def _bound(body: list[ast.stmt]) -> set[str]:
+    return {
+        name
+        for statement in statements_of(body)
+        if not isinstance(statement, _DEFINITIONS)
+        for name in bound_by(statement)
+    }

@@ -36,6 +36,15 @@ characters."""
 
 
 @dataclass(frozen=True, slots=True)
+class Wrap:
+    """`function(typecode, ...)`"""
+
+    function: str
+    """`array.array` or `ppy.grid`, as the module calls it."""
+    typecode: str
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionEdit:
     """What a `def` gets: annotations by parameter, the result's, and the decorator that
     says it is pure."""
@@ -52,10 +61,8 @@ class ModuleEdit:
 
     functions: Mapping[int, FunctionEdit]
     assignments: Mapping[int, str]
-    arrays: Mapping[Span, str]
-    """Expressions to wrap in `array.array(typecode, ...)`."""
-    array: str
-    """What the module calls `array`."""
+    wraps: Mapping[Span, Wrap]
+    """Expressions that become the last argument of a call."""
     names: Names
     diagnostics: tuple[Diagnostic, ...]
     settled: bool
@@ -109,16 +116,14 @@ class _Planner:
             targets.update(self.locals(function))
         targets.update(self.fields())
         targets.update(self.finals())
-        arrays = self.arrays()
-        array = self.names.plain("array") if arrays else ""
+        wraps = self.wraps()
         if self.imports_own():
             self.names.plain("ppy")
         assigned = [node for node in order if isinstance(node, ast.Assign)]
         return ModuleEdit(
             functions,
             {number: targets[node] for number, node in enumerate(assigned) if node in targets},
-            arrays,
-            array,
+            wraps,
             self.names,
             tuple(self.diagnostics),
             self.settled,
@@ -291,13 +296,19 @@ class _Planner:
             ):
                 yield statement, self.names.member("typing", "Final")
 
-    def arrays(self) -> dict[Span, str]:
-        found: dict[Span, str] = {}
+    def wraps(self) -> dict[Span, Wrap]:
+        makers = (
+            ("array", "array", self.promoted.producers),
+            ("ppy", "grid", self.promoted.grid_producers),
+        )
+        found: dict[Span, Wrap] = {}
         for node in ast.walk(self.module.tree):
-            if isinstance(node, ast.expr) and node in self.promoted.producers:
-                place = locate(self.module, node)
-                span = (place.line, place.column - 1, place.end_line, place.end_column - 1)
-                found[span] = self.promoted.producers[node]
+            for home, function, typecodes in makers:
+                if isinstance(node, ast.expr) and node in typecodes:
+                    place = locate(self.module, node)
+                    span = (place.line, place.column - 1, place.end_line, place.end_column - 1)
+                    called = f"{self.names.plain(home)}.{function}"
+                    found[span] = Wrap(called, typecodes[node])
         return found
 
 

@@ -20,6 +20,10 @@ class Promoted:
         self.flow = flow
         self.slots: Mapping[Slot, str] = promotion.slots if promotion else {}
         self.producers: Mapping[ast.expr, str] = promotion.producers if promotion else {}
+        self.grids: Mapping[Slot, str] = promotion.grids if promotion else {}
+        self.grid_producers: Mapping[ast.expr, str] = (
+            promotion.grid_producers if promotion else {}
+        )
         self.mutated = mutated_parameters(flow)
 
     def is_mutated(self, slot: Slot) -> bool:
@@ -35,9 +39,12 @@ class Promoted:
             return type
         match type:
             case Collection("list" | "Sequence"):
-                typecode = self.slots.get(slot) or self.slots.get(self.flow.classes.find(slot))
+                typecode = self._typecode(self.slots, slot)
                 if typecode is not None:
                     return Buffer(ELEMENTS[typecode])
+                typecode = self._typecode(self.grids, slot)
+                if typecode is not None:
+                    return Collection("Sequence", Buffer(ELEMENTS[typecode]))
                 return Collection(
                     type.kind, self._changed(self._held(slot), type.item, depth + 1)
                 )
@@ -58,6 +65,9 @@ class Promoted:
             case Union():
                 return join_all(self._changed(slot, each, depth + 1) for each in type.members)
         return type
+
+    def _typecode(self, slots: Mapping[Slot, str], slot: Slot) -> str | None:
+        return slots.get(slot) or slots.get(self.flow.classes.find(slot))
 
     def _held(self, slot: Slot, position: str = "*") -> Slot | None:
         return self.flow.classes.held(slot, position)

@@ -9,7 +9,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from ppybuild.convert.imports import add_imports
-from ppybuild.convert.plan import FunctionEdit, ModuleEdit
+from ppybuild.convert.plan import FunctionEdit, ModuleEdit, Wrap
 from ppybuild.graph.recursion import deep_recursion
 
 WIDTH = 100
@@ -29,13 +29,13 @@ def rewrite(text: str, edit: ModuleEdit) -> str:
 def _rewrite(text: str, edit: ModuleEdit) -> str:
     tree = cst.parse_module(text)
     positions: Mapping[cst.CSTNode, CodeRange] = {}
-    if edit.arrays:
+    if edit.wraps:
         wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
         positions = wrapper.resolve(PositionProvider)
         tree = wrapper.module
-    rewriter = _Rewriter(edit, positions, edit.array, tree.default_indent)
+    rewriter = _Rewriter(edit, positions, tree.default_indent)
     changed = tree.visit(rewriter)
-    assert rewriter.wraps == len(edit.arrays), "an expression to promote was not found"
+    assert rewriter.wraps == len(edit.wraps), "an expression to promote was not found"
     return add_imports(changed, edit.names).code
 
 
@@ -46,13 +46,11 @@ class _Rewriter(cst.CSTTransformer):
         self,
         edit: ModuleEdit,
         positions: Mapping[cst.CSTNode, CodeRange],
-        array: str,
         indent: str,
     ) -> None:
         super().__init__()
         self.edit = edit
         self.positions = positions
-        self.array = array
         self.indent = indent
         self.functions = 0
         self.assignments = 0
@@ -61,7 +59,7 @@ class _Rewriter(cst.CSTTransformer):
         self.wraps = 0
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, LAYOUT) or (not self.array and isinstance(node, INNER)):
+        if isinstance(node, LAYOUT) or (not self.edit.wraps and isinstance(node, INNER)):
             return False
         return super().on_visit(node)
 
@@ -107,11 +105,11 @@ class _Rewriter(cst.CSTTransformer):
         self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT | cst.RemovalSentinel
     ) -> cst.CSTNodeT | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNodeT]:
         updated = super().on_leave(original_node, cast("cst.CSTNodeT", updated_node))
-        if self.array and isinstance(updated, cst.BaseExpression):
-            typecode = self.edit.arrays.get(self.span(original_node))
-            if typecode is not None:
+        if self.edit.wraps and isinstance(updated, cst.BaseExpression):
+            wrap = self.edit.wraps.get(self.span(original_node))
+            if wrap is not None:
                 self.wraps += 1
-                return cast("cst.CSTNodeT", self.wrapped(updated, typecode))
+                return cast("cst.CSTNodeT", _wrapped(updated, wrap))
         return updated
 
     def span(self, node: cst.CSTNode) -> tuple[int, int, int, int]:
@@ -120,12 +118,14 @@ class _Rewriter(cst.CSTTransformer):
             return (0, 0, 0, 0)
         return (found.start.line, found.start.column, found.end.line, found.end.column)
 
-    def wrapped(self, value: cst.BaseExpression, typecode: str) -> cst.BaseExpression:
-        """`array.array("d", value)`; `array.array("d")` where the value is `[]`."""
-        arguments = [cst.Arg(cst.SimpleString(f'"{typecode}"'))]
-        if not (isinstance(value, cst.List) and not value.elements):
-            arguments.append(cst.Arg(value))
-        return cst.Call(cst.parse_expression(f"{self.array}.array"), arguments)
+
+def _wrapped(value: cst.BaseExpression, wrap: Wrap) -> cst.BaseExpression:
+    """`array.array("d", value)`; `array.array("d")` where the value is `[]`."""
+    arguments = [cst.Arg(cst.SimpleString(f'"{wrap.typecode}"'))]
+    empty = isinstance(value, cst.List) and not value.elements
+    if not empty or wrap.function.endswith(".grid"):
+        arguments.append(cst.Arg(value))
+    return cst.Call(cst.parse_expression(wrap.function), arguments)
 
 
 class _Definition:

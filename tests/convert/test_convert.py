@@ -80,7 +80,7 @@ def test_golden(case: Case, golden: Golden, tmp_path: Path) -> None:
     assert converted_files(typed, again) == texts
 
 
-@cases(HERE / "cases" / "nasty_lists.txt", HERE / "cases" / "nasty_names.txt")
+@cases(*(HERE / "cases" / f"{name}.txt" for name in ("nasty_lists", "nasty_names", "grids")))
 def test_nasty(case: Case, golden: Golden, tmp_path: Path) -> None:
     """The output is the original's, and nothing is left to convert."""
     original, typed = tmp_path / "original", tmp_path / "typed"

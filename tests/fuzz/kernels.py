@@ -16,16 +16,19 @@ from hypothesis import strategies as st
 from tests.fuzz.values import Draw
 
 FIELD = re.compile(r"\{(\w+)\}")
-PARAMETERS = ["floats", "floats", "ints", "float", "int"]
+PARAMETERS = ["floats", "floats", "ints", "grid", "float", "int"]
+LISTS = frozenset({"floats", "ints", "grid"})
 EXPRESSIONS = {
     "float": [
         "({f} + {f})", "({f} - {f})", "({f} * {f})", "({f} / ({f} + 3.5))", "{floats}[{at}]",
         "float({i})", "min({f}, {f})", "abs({f})", "({f} if {test} else {f})",
-        "sum({floats}[{at}:], 0.0)", "max({floats}[{at}:{at}])", "math.sqrt(abs({f}))",
+        "{grid}[{at}][{at}]", "sum({grid}[{at}], 0.0)", "sum({floats}[{at}:], 0.0)",
+        "max({floats}[{at}:{at}])", "math.sqrt(abs({f}))",
     ],
     "int": [
         "({i} + {i})", "({i} * {i})", "({i} - {i})", "({i} // 3)", "({i} % 7)", "({i} & 255)",
-        "{ints}[{at}]", "len({floats})", "len({ints}[{at}:{at}])", "sum({ints}[:{at}])",
+        "{ints}[{at}]", "len({floats})", "len({grid})", "len({grid}[{at}])",
+        "len({ints}[{at}:{at}])", "sum({ints}[:{at}])",
         "(1 if {test} else {i})", "({i} ^ {i})", "max({i}, {i})",
     ],
 }  # fmt: skip
@@ -35,9 +38,11 @@ PLACES = ["0", "1", "-1", "2", "-3"]
 STATEMENTS = [
     "{floats}[{at}] = {f}", "{floats}[{at}] += {f}", "{ints}[{at}] = {i} % 1009",
     "{ints}[{at}] = {i} & 255", "{set_float} += {f}", "{set_int} = {i} % 100003",
-    "{set_float} = {f}",
+    "{set_float} = {f}", "{grid}[{at}][{at}] = {f}", "{grid}[{at}][{at}] -= {f}",
 ]  # fmt: skip
 READS = [
+    "for row in {grid}:\n    for one in row:\n        {set_float} += one * 0.5",
+    "line = {grid}[{at}]\nfor one in line:\n    {set_float} = one - {set_float}",
     "part = {floats}[{at}:{at}]\nfor one in part:\n    {set_float} += one",
     "for one in {floats}:\n    {set_float} -= one * 0.5",
     "for at, one in enumerate({ints}[{at}:]):\n    {set_int} = ({set_int} + at * one) % 65537",
@@ -51,6 +56,10 @@ MAKERS = {
     "ints": [
         "[0] * {n}", "[k % 5 for k in range({n})]", "[3, 1, 2]", "list(range({n}))",
         "[]\nfor k in range({n}):\n    {name}.append(k * 3)",
+    ],
+    "grid": [
+        "[[0.0] * {n} for _ in range({n})]", "[[1.5, -2.0], [0.25, 3.0]]",
+        "[[0.5 * k - j for j in range({n})] for k in range(3)]",
     ],
     "float": ["0.5", "-3.25"],
     "int": ["2", "-1", "7"],
@@ -90,7 +99,7 @@ class Writer:
     def fits(self, template: str) -> bool:
         """Whether there is a list for each that it names."""
         fields = set(FIELD.findall(template))
-        return all(self.names(kind) for kind in fields & {"floats", "ints"})
+        return all(self.names(kind) for kind in fields & LISTS)
 
     def filled(self, options: list[str], deep: int) -> str:
         parts = FIELD.split(self.pick([each for each in options if self.fits(each)]))
@@ -137,7 +146,7 @@ class Writer:
             passed = self.pick(self.names(kind))
             if at in kernel.written:
                 self.written.add(passed)
-            elif not kernel.written and not self.number(2):
+            elif kind != "grid" and not kernel.written and not self.number(2):
                 passed = f"{passed}[{self.pick(PLACES)}:]"
             given.append(passed)
         return f"{name}({', '.join(given)})"
@@ -158,7 +167,7 @@ class Writer:
 
     def loop(self, depth: int) -> None:
         counter = f"k{depth}"
-        lists = [f"len({name})" for name in (*self.names("floats"), *self.names("ints"))]
+        lists = [f"len({name})" for name, kind in self.scope.items() if kind in LISTS]
         self.line(f"for {counter} in range({self.pick(['3', *lists * 3])}):", depth)
         outside = dict(self.scope)
         self.scope[counter] = "counter"
@@ -180,8 +189,7 @@ def kernel(draw: Draw, name: str, known: dict[str, Kernel]) -> list[str]:
         writer.statement(1)
     result = writer.pick(["float", "int"])
     writer.line(f"return {writer.expression(result, 2)}", 1)
-    lists = {at for at, kind in enumerate(kinds) if kind in MAKERS and kind.endswith("s")}
-    written = frozenset(at for at in lists if f"p{at}" in writer.written)
+    written = frozenset(at for at in range(len(kinds)) if f"p{at}" in writer.written)
     known[name] = Kernel(kinds, result, written)
     return [f"def {name}({', '.join(scope)}):", *writer.lines, "", ""]
 
@@ -206,6 +214,8 @@ def main(draw: Draw, known: dict[str, Kernel]) -> list[str]:
                 writer.line(f"except {failure}:\n    print('{failure}')", 1)
     for name in (*writer.names("floats"), *writer.names("ints")):
         writer.line(f"for one in {name}:\n    print(one)", 1)
+    for name in writer.names("grid"):
+        writer.line(f"for row in {name}:\n    for one in row:\n        print(one)", 1)
     return ["def main():", *writer.lines, ""]
 
 

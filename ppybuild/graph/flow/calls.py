@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, str] = {
     "builtins.isinstance": "type test",
     "builtins.type": "type test",
     "array.array": "array",
+    "ppy.grid": "array",
     "bisect.bisect": READS,
     "bisect.bisect_left": READS,
     "bisect.bisect_right": READS,

@@ -237,6 +237,8 @@ class Calls(Body):
             self.use(slot, what, argument, f"`{name}`")
             if what == "iterate" and slot is not None and name not in KEEPS_ITEMS:
                 self.escape(self.classes.item(slot), argument, f"`{name}`")
+            if name == "ppy.grid" and slot is not None:
+                self.use(self.classes.item(slot), what, argument, f"`{name}`")
         if name in PRODUCERS:
             return self.copy(node, name, arguments)
         if name in PASS_THROUGH:

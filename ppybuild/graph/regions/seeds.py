@@ -64,6 +64,8 @@ class Seeds:
         self._facts = facts
         sources = Sources(facts)
         self._sites, self._assigned = sources.sites, sources.assigned
+        self._asked: set[tuple[str, int]] = set()
+        """The parameters whose numbers are being looked for."""
         self._fields, self._turns = sources.fields, sources.turns
 
     def of(self, function: str, place: int, pending: frozenset[str] = frozenset()) -> Found:
@@ -185,8 +187,12 @@ class Seeds:
 
     def number_passed(self, function: str, place: int) -> int | None:
         """The integer that every call passes as the parameter at `place`."""
+        if (function, place) in self._asked:
+            return None  # a recursive function's own call
+        self._asked.add((function, place))
         sites = self._sites.get(function, ())
         found = {self._number_at(site, function, place) for site in sites}
+        self._asked.remove((function, place))
         return found.pop() if len(found) == 1 else None
 
     def _number_at(self, site: Site, function: str, place: int) -> int | None:

@@ -54,6 +54,11 @@ CALLS = {
     ),
     "counted": ("def main() -> None:\n    for w in range(4):\n        sums(A, B, 3, w)\n", {}),
     "long": ("def main() -> None:\n    sums(A, B, 3, 100000)\n", {}),
+    "recursive": (
+        "def outer(w: int, n: int) -> None:\n    sums(A, B, n, w)\n    outer(w, n)\n"
+        "def main() -> None:\n    outer(4, 3)\n",
+        {},
+    ),
     "no calls": ("", {}),
 }
 

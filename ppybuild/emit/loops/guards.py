@@ -13,6 +13,9 @@ INFIX = {
 }  # fmt: skip
 """Operators by the first part of their names, as Python writes them."""
 
+SIZES = {"rows": "len({})", "cols": "len({}[0])", "length": "len({})"}
+"""The sizes of grids and slices, by the last part of a variable's name, as Python asks them."""
+
 WORDS = {
     "add": "`+` leaves 64 bits",
     "sub": "`-` leaves 64 bits",
@@ -77,7 +80,8 @@ def _in_python(expression: ir.Expr) -> str:
         case ir.Const():
             return repr(expression.value)
         case ir.Var():
-            return expression.name
+            name, _, part = expression.name.rpartition(".")
+            return SIZES[part].format(name) if part in SIZES else expression.name
         case ir.Length():
             return f"len({expression.buffer})"
         case ir.Load():

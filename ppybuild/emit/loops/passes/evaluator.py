@@ -35,6 +35,8 @@ class Evaluator:
         """How many loops around are still being run to find out what holds in them."""
         self.prover = prover
         self.atoms: Atoms = prover.atoms
+        grids = [each for each in function.parameters if isinstance(each, ir.GridParameter)]
+        self.sizes = frozenset(size.name for grid in grids for size in grid.flat)
         self.types = dict(function.locals)
         self.types |= {
             parameter.name: parameter.type

@@ -59,8 +59,12 @@ class Interpreter(Evaluator):
         return known[1]
 
     def entry(self) -> State:
-        """What is known where a function starts: nothing of its parameters."""
-        values = {name: self.anything(type) for name, type in self.types.items()}
+        """What is known where a function starts: nothing of its parameters but that the
+        sizes of grids are not negative."""
+        values = {
+            name: self.anything(type, (0, GREATEST) if name in self.sizes else ANY_INT)
+            for name, type in self.types.items()
+        }
         return State(values)
 
     # Statements

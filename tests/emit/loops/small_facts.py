@@ -59,7 +59,7 @@ def small_facts(source: str, name: str = "m") -> Facts:
             text = ast.unparse(node.func)
             if f"{name}.{text}" in functions:
                 callees[node] = Callee("project", f"{name}.{text}")
-            elif text.startswith("math.") or text == "array.array":
+            elif text.startswith("math.") or text in ("array.array", "ppy.grid"):
                 callees[node] = Callee("external", text)
             elif hasattr(builtins, text):
                 callees[node] = Callee("external", f"builtins.{text}")

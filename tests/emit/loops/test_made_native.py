@@ -240,6 +240,59 @@ def mapped(n: int) -> list[int]:
     return xs
 
 
+def warp(x: Buffer[float], y: Buffer[float]) -> float:
+    n, m = len(x), len(y)
+    table = ppy.grid("d", [[math.inf] * (m + 1) for _ in range(n + 1)])
+    table[0][0] = 0.0
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            cost = abs(x[i - 1] - y[j - 1])
+            table[i][j] = cost + min(table[i - 1][j], table[i][j - 1], table[i - 1][j - 1])
+    return table[n][m]
+
+
+def boxes(n: int, m: int) -> tuple[int, int, int]:
+    found = 0
+    for turn in range(3):
+        counts = ppy.grid("q", [[turn] * m for _ in range(1, n)])
+        for row in counts:
+            for i in range(len(row)):
+                row[i] += i
+            found += sum(row)
+    return found, len(counts), len(counts[0])
+
+
+def blur(image: Buffer[float], width: int, height: int) -> Buffer[float]:
+    out = array.array("d", [0.0] * (width * height))
+    for y in range(height):
+        for x in range(width):
+            total = 0.0
+            for dy in (-1, 0, 1):
+                for dx in [1, 0, -1]:
+                    yy, xx = y + dy, x + dx
+                    if 0 <= yy < height and 0 <= xx < width:
+                        total += image[yy * width + xx]
+            out[y * width + x] = total
+    return out
+
+
+def neighbours(n: int, by: int) -> tuple[int, float]:
+    found, weighed = 0, 0.0
+    for i, (dx, dy) in enumerate(((0, by), (by, 0), (0, -1), (-1, n))):
+        if dx * n + dy == 7:
+            continue
+        found = found * 10 + dx * n + dy + i
+    for weight in (0.5, 0.25, float(n)):
+        weighed = weighed * 2.0 + weight
+        if weighed > 100.0:
+            break
+    else:
+        weighed -= 1.0
+    for _ in ():
+        found = -1
+    return found, weighed
+
+
 def fails_late(out: Buffer[int], n: int) -> list[int]:
     xs = [1]
     for i in range(n):
@@ -292,6 +345,10 @@ CALLS = {
     "first_row": [(0,), (1,), (5,)],
     "one_behind": [(0,), (1,), (6,)],
     "mapped": [(3,)],
+    "warp": [(doubles(1.0, 3.0, 2.0), doubles(1.5, 2.5)), (doubles(), doubles())],
+    "boxes": [(3, 4), (2, 0), (5, -1)],
+    "blur": [(doubles(*(i * 0.5 for i in range(12))), 4, 3), (doubles(), 0, 0)],
+    "neighbours": [(0, 1), (7, 3), (200, -5)],
     "fails_late": [(array("q", [0] * 4), 4)],
 }
 
@@ -306,6 +363,8 @@ FAILING = {
     "histogram": [(doubles(0.5), 0, 0.0, 2.0), (doubles(0.5), -3, 0.0, 2.0)],
     "standard": [(doubles(),), (doubles(1.0, 1.0),)],
     "primes": [(0,), (-5,)],
+    "boxes": [(1, 4), (-3, 2), (2**62, 2**62)],
+    "warp": [(doubles(math.nan), doubles(1.0))],
     "doubled": [(1,), (0x7FFFFFFFFFFFFFFF,)],
     "copies": [(array("q", [2**53 + 1]), 0)],
     "small": [(array("q", [1, 128]),)],

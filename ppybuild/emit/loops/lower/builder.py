@@ -96,7 +96,7 @@ class Builder:
         """The buffers that the function makes, by where."""
         self.targets: dict[ast.AST, str] = {}
         """Variables, by the expressions that are assigned to them alone."""
-        self.make: Callable[[ast.expr], BufferRef | None] = lambda _: None
+        self.make: Callable[[ast.expr], Whole | None] = lambda _: None
         self.method: Callable[[ast.Call, ast.Attribute], list[Value] | None] = lambda *_: None
         """How `made` lowers what makes arrays, and their methods."""
         self.inner: dict[str, str] = {}
@@ -180,8 +180,8 @@ class Builder:
                     f"a slice of `{view.buffer.name}` that is used after a store into it",
                     "use the slice before the store, or index the buffer with an offset",
                 )
-            if view.buffer.holder is None:
-                own = {each.name for each in self.buffers()}
+            own = {each.name for each in self.buffers()}
+            if view.buffer.name not in own:
                 self.apart |= {(view.buffer.name, other) for other in every - own}
 
     def settled(self, value: ir.Expr, location: ir.Location) -> ir.Expr:

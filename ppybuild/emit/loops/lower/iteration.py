@@ -13,7 +13,16 @@ from ppybuild.emit.loops.lower.calls import rely_on_library
 from ppybuild.emit.loops.lower.expressions import lower_expr, lower_scalar, lower_scalars
 from ppybuild.emit.loops.lower.operators import lower_binary, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import GridRef, Items, Value, View, views
+from ppybuild.emit.loops.lower.values import (
+    GridRef,
+    Items,
+    Value,
+    View,
+    describe_type,
+    leaves,
+    rebuild,
+    views,
+)
 
 _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
 
@@ -71,11 +80,39 @@ def _range_like(builder: Builder, node: ast.expr) -> Callable[[], _Range | None]
     match _library_name(builder, node), node:
         case "range", ast.Call() as call:
             return lambda: _range(builder, call)
+        case _, ast.Tuple(elts=items) | ast.List(elts=items) if steps := _progression(items):
+            return lambda: steps
         case "reversed", ast.Call(args=[ast.Call() as inner]) as call if (
             _library_name(builder, inner) == "range"
         ):
             return lambda: _backwards(builder, call, inner)
     return None
+
+
+def _progression(items: list[ast.expr]) -> _Range | None:
+    """`(-1, 0, 1)` as a range."""
+    values = [_whole(item) for item in items]
+    if len(values) < 2 or None in values:
+        return None
+    first, second, *_ = known = [value for value in values if value is not None]
+    step = second - first
+    if step == 0 or known != list(range(first, first + step * len(known), step)):
+        return None
+    bounds = (first, first + step * len(known), step)
+    start, stop, by = (ir.Const(bound, I64) for bound in bounds)
+    return _Range(start, stop, by)
+
+
+def _whole(node: ast.expr) -> int | None:
+    """A small int that is written there."""
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            value = -value
+        case ast.Constant(value=int(value)):
+            pass
+        case _:
+            return None
+    return None if isinstance(value, bool) or abs(value) > 2**31 else value
 
 
 def _library_name(builder: Builder, node: ast.expr) -> str:
@@ -186,9 +223,40 @@ def _items(builder: Builder, node: ast.expr) -> _Items | None:
         _rely(builder, node)
         return _ITERABLES[name](builder, node)
     value = builder.pin(lower_expr(builder, node), len(builder.block), at(node))
+    if isinstance(value, tuple):
+        return _written_out(node, value)
     if not isinstance(value, Items | GridRef):
         raise Stay(node, "a loop over anything but ranges and buffers", "count in the loop")
     return _Items(value.length, value.item, tuple(views(value)))
+
+
+MOST_WRITTEN = 64
+"""Items of a tuple that a loop goes over: each turn compares with them in order."""
+
+
+def _written_out(node: ast.expr, items: tuple[Value, ...]) -> _Items:
+    """The items of a tuple, which have to be alike."""
+    if not items:
+        return _Items(_ZERO, lambda index: index)
+    if len(items) > MOST_WRITTEN:
+        raise Stay(node, f"a loop over more than {MOST_WRITTEN} items of a tuple")
+    parts = [list(leaves(item)) for item in items]
+    numbers = [[part for part in each if isinstance(part, ir.Expr)] for each in parts]
+    shapes = {tuple(part.type for part in each) for each in numbers}
+    if numbers != parts or len(shapes) > 1 or len(set(map(describe_type, items))) > 1:
+        raise Stay(node, "a loop over a tuple of different things", "write the turns out")
+
+    def item(index: ir.Expr) -> Value:
+        chosen = numbers[-1]
+        for place in reversed(range(len(items) - 1)):
+            here = op("eq.i64", index, ir.Const(place, I64))
+            chosen = [
+                one if one == other else ir.Select(here, one, other, one.type)
+                for one, other in zip(numbers[place], chosen, strict=True)
+            ]
+        return rebuild(items[0], iter(chosen))
+
+    return _Items(ir.Const(len(items), I64), item)
 
 
 def _enumerate(builder: Builder, call: ast.Call) -> _Items | None:

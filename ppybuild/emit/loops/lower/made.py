@@ -34,7 +34,15 @@ from ppybuild.emit.loops.lower.signatures import ARRAYS
 from ppybuild.emit.loops.lower.statements import bind_turn
 from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.storing import stored_value
-from ppybuild.emit.loops.lower.values import BufferRef, Mixed, Number, Value, held_buffers
+from ppybuild.emit.loops.lower.values import (
+    BufferRef,
+    GridRef,
+    Mixed,
+    Number,
+    Value,
+    Whole,
+    held_buffers,
+)
 from ppybuild.emit.loops.tree import statements
 from ppybuild.graph import types
 
@@ -49,14 +57,16 @@ _LISTS: dict[ir.Type, Kind] = {
 _ITEMS = {types.FLOAT: F64, types.INT: I64, types.BOOL: BOOL}
 
 
-def lower_made(builder: Builder, node: ast.expr) -> BufferRef | None:
-    """The array or list that an expression makes; None where it makes none."""
+def lower_made(builder: Builder, node: ast.expr) -> Whole | None:
+    """The array, list or grid that an expression makes; None where it makes none."""
     match node:
         case ast.List() | ast.ListComp() | ast.BinOp(op=ast.Mult()):
             return _filled(builder, node, node, None)
         case ast.Call(args=args, keywords=[]):
             callee = builder.facts.callees.get(node)
             name = callee.name if callee else ""
+            if name == "ppy.grid":
+                return _grid(builder, node, args)
             if callee is None or name not in ("array.array", "builtins.list"):
                 return None
             rely_on_library(builder, node, callee)
@@ -272,6 +282,61 @@ def _loop(
     index = builder.temporary(I64, "index")
     body = (ir.Store(buffer.name, index, item(index), at(site)),)
     builder.emit(ir.For(index.name, _ZERO, count, _ONE, body, (), at(site)))
+
+
+def _grid(builder: Builder, site: ast.Call, args: list[ast.expr]) -> GridRef:
+    """`ppy.grid("d", [[x] * cols for _ in range(rows)])`."""
+    match args:
+        case [
+            ast.Constant(value="d" | "q" as code),
+            ast.ListComp(
+                elt=ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=width),
+                generators=[ast.comprehension(target=ast.Name(id=name), ifs=[]) as loop],
+            ),
+        ] if not any(_depends(each, name) for each in (item, width)):
+            iteration = plan_iteration(builder, loop.iter)
+            if iteration is None:
+                raise Dead("iteration")
+            count = _count(builder, site, iteration)
+            value, times = lower_operands(builder, (item, width))
+            if count is not None:
+                return _rectangle(builder, site, ARRAYS[code], count, value, times)
+    raise Stay(site, "this form of `ppy.grid`", "make it of rows that are repeated numbers")
+
+
+def _depends(node: ast.expr, name: str) -> bool:
+    """Whether an expression may have another value for another `name`."""
+    return any(
+        isinstance(each, ast.Call | ast.NamedExpr)
+        or (isinstance(each, ast.Name) and each.id == name)
+        for each in ast.walk(node)
+    )
+
+
+def _rectangle(
+    builder: Builder,
+    site: ast.Call,
+    element: ir.Element,
+    count: ir.Expr,
+    value: Value,
+    times: Value,
+) -> GridRef:
+    item = require_number(site, value)
+    width = to_int(require_scalar(site, times))
+    if width.type is F64:
+        raise Stay(site, "a row that is repeated a float of times", "convert it with `int`")
+    buffer = _buffer(builder, site, (element, "array"))
+    grid = GridRef(buffer.name, element)
+    stored = builder.settled(stored_value(builder, site, buffer, item), at(site))
+    width = builder.settled(op("max.i64", width, _ZERO), at(site))
+    size = builder.checked("mul.i64", (count, width), at(site))
+    _make(builder, site, buffer, size)
+    for variable, given in ((grid.length, count), (grid.width, width)):
+        builder.locals[variable.name] = I64
+        builder.emit(ir.Assign(variable.name, given, at(site)))
+    if not _is_zero(stored):
+        _loop(builder, site, buffer.size, lambda _: stored, buffer)
+    return grid
 
 
 # The buffer

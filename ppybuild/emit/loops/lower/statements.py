@@ -34,6 +34,7 @@ from ppybuild.emit.loops.lower.values import (
     Number,
     Value,
     View,
+    Whole,
     aged,
     describe,
     join,
@@ -302,7 +303,7 @@ def _keep_length(builder: Builder, node: ast.For, body: ir.Block) -> None:
     }
     for each in ast.walk(node.iter):
         binding = builder.env and isinstance(each, ast.Name) and builder.env.get(each.id)
-        if binding and isinstance(binding.value, BufferRef) and binding.value.name in resized:
+        if binding and isinstance(binding.value, Whole) and binding.value.name in resized:
             raise Stay(
                 node, f"a loop over `{ast.unparse(each)}`, which it makes longer or shorter"
             )
@@ -385,8 +386,10 @@ def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult | ir.Arr
             return ir.TupleResult(tuple(_result(node, item) for item in value))
         case BufferRef(element=element, holder=holder) if holder is not None:
             return ir.ArrayResult(element, holder)
-        case BufferRef() | View() | GridRef():
+        case BufferRef() | View():
             raise Stay(node, "a buffer as result that is not the function's own")
+        case GridRef():
+            raise Stay(node, "a grid as result", "fill one that is passed in")
         case Mixed():
             raise mixed_types(node)
         case _:

@@ -120,12 +120,12 @@ class GridRef:
     element: ir.Element
 
     @property
-    def length(self) -> ir.Expr:
+    def length(self) -> ir.Var:
         """How many rows it has."""
         return ir.Var(f"{self.name}.rows", ir.Type.I64)
 
     @property
-    def width(self) -> ir.Expr:
+    def width(self) -> ir.Var:
         return ir.Var(f"{self.name}.cols", ir.Type.I64)
 
     def item(self, index: ir.Expr) -> View:
@@ -222,7 +222,7 @@ def views(value: Value) -> Iterator[View]:
 
 def held_buffers(value: Value) -> set[str]:
     """The buffers that a value is or lies in."""
-    whole = {leaf.name for leaf in leaves(value) if isinstance(leaf, BufferRef)}
+    whole = {leaf.name for leaf in leaves(value) if isinstance(leaf, Whole)}
     return whole | {view.buffer.name for view in views(value)}
 
 

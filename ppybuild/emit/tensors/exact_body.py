@@ -103,7 +103,10 @@ class _Body:
             ]
             return f"const int64_t {results} = {NUMBERS[node.op].format(*spelled)};"
         if node.op.startswith("ppy::"):
-            passed = ", ".join(self.names[v] for arg in node.args for v in values_in(arg))
+            passed = ", ".join(
+                self.names[arg] if isinstance(arg, Value) else repr(getattr(arg, "value", None))
+                for arg in node.args
+            )
             return f"at::Tensor {results} = {node.op}({passed});"
         operator = self.schemas.operator(node.op)
         call = self._call(node, operator)

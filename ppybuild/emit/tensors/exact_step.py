@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
+from ppybuild.emit.tensors.derivatives.decompose import NOISE
 from ppybuild.emit.tensors.derivatives.products import LEFT, RIGHT
 from ppybuild.emit.tensors.exact import values_in
 from ppybuild.emit.tensors.forward import renamed
@@ -37,6 +38,8 @@ class ExactStep:
     """In the order of the graph's."""
     landing: Mapping[int, Value]
     """By number of a node, the input in whose memory its result belongs."""
+    draws: bool
+    """Whether it draws random numbers."""
 
     @property
     def types(self) -> dict[Value, TensorType]:
@@ -50,21 +53,25 @@ def plan_exact(region: StepRegion, schemas: Schemas) -> ExactStep:
         kind = dict(graph.types).get(given.value)
         if given.kind == "tensor" and (kind is None or None in (kind.dtype, kind.shape)):
             raise NotFusible(f"`{given.name}`, whose shape or dtype is not known")
-    operators = [_operator(node, schemas) for node in graph.nodes]
-    if any(operator is not None and operator.random for operator in operators):
-        raise NotFusible("a random operator")
     graph, stands_for = _without_copies(graph)
     outputs = tuple(replace(o, value=_root(o.value, stands_for)) for o in outputs)
     for output in outputs:
         if output.kind == "number" and dict(graph.types)[output.value].dtype not in FLOATING:
             raise NotFusible("a number that is not a float")
     graph = replace(graph, outputs=tuple(output.value for output in outputs))
-    graph = _without_the_unused(graph)
-    return ExactStep(region, graph, outputs, plan_landing(graph, outputs, schemas))
+    graph = _without_the_unused(graph, schemas)
+    landing = plan_landing(graph, outputs, schemas)
+    draws = any(_draws(node, schemas) for node in graph.nodes)
+    return ExactStep(region, graph, outputs, landing, draws)
 
 
 def _operator(node: Node, schemas: Schemas) -> Operator | None:
     return None if node.op.startswith("ppy::") else schemas.operator(node.op)
+
+
+def _draws(node: Node, schemas: Schemas) -> bool:
+    operator = _operator(node, schemas)
+    return node.op == NOISE or (operator is not None and operator.random)
 
 
 def _root(value: Value, stands_for: Mapping[Value, Value]) -> Value:
@@ -85,12 +92,13 @@ def _without_copies(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
     return replace(graph, nodes=tuple(nodes)), stands_for
 
 
-def _without_the_unused(graph: Graph) -> Graph:
+def _without_the_unused(graph: Graph, schemas: Schemas) -> Graph:
     used = {value for output in graph.outputs for value in values_in(output)}
     types = dict(graph.types)
     nodes = []
     for node in reversed(graph.nodes):
-        if node.op == SAME_SIZE or used & set(node.results) or _may_raise(node, types):
+        acts = node.op == SAME_SIZE or _draws(node, schemas) or _may_raise(node, types)
+        if acts or used & set(node.results):
             nodes.append(node)
             used |= read_by(node)
     return replace(
@@ -180,7 +188,7 @@ def _is_fresh(node: Node, schemas: Schemas) -> bool:
     """Whether the results have memory of their own."""
     operator = _operator(node, schemas)
     if operator is None:
-        return node.op in (LEFT, RIGHT)
+        return node.op in (LEFT, RIGHT, NOISE)
     return node.op not in MAYBE_SAME and all(type.alias is None for type in operator.returns)
 
 

@@ -31,7 +31,14 @@ from ppybuild.graph.schemas import Schemas
 
 NAME = "regions"
 CUDA = ("ppy_cuda.h", "ppy_cuda.c", "ppy_cuda_kernel.h", "ppy_cuda_region.h")
-HEADERS = ("ppy_region.h", "ppy_step.h", "ppy_exact.h", "ppy_module.h", "ppy_fused.h")
+HEADERS = (
+    "ppy_region.h",
+    "ppy_step.h",
+    "ppy_exact.h",
+    "ppy_draw.h",
+    "ppy_module.h",
+    "ppy_fused.h",
+)
 
 
 @final
@@ -195,6 +202,8 @@ def _emit_module(
     start += [f'#include "{header}"\n', *includes, ""]
     if any(isinstance(step, ExactStep) for step in steps):
         start.append('#include "ppy_exact.h"\n')
+    if any(isinstance(step, ExactStep) and step.draws for step in steps):
+        start.append('#include "ppy_draw.h"\n')
     if kernels:
         start.append('#include "ppy_cuda_region.h"\n')
     return kept, "\n".join([*start, *pieces, emit_table(module, kept)])

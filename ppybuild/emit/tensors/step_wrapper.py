@@ -422,14 +422,22 @@ class _Exact(_Wrapper):
         step = self.step
         passed = [f"n{i.value.id}" for i in step.graph.inputs if i.kind != "tensor"]
         arguments = ", ".join(["t", *passed, "first", "wrote", "made"])
+        again = ["drawn.again();"] if step.draws else []
         return [
             f"    std::array<at::Tensor, {max(len(step.outputs), 1)}> made;",
             "    bool wrote = false;",
+            *(["    ppy::Drawn drawn;"] if step.draws else []),
             "    if (!ppy::compute(wrote, [&] {",
             f"            {exact_name(step.region.function)}({arguments});",
-            "        }))",
+            "        })) {",
+            *(f"        {line}" for line in again),
             "        return nullptr;",
+            "    }",
+            *(f"    if (first) {line}" for line in again),
         ]
+
+    def together(self) -> list[str]:
+        return ["ppy::are_on_cpu(t)"] if self.step.draws else []
 
 
 def _spelled(type: TensorType) -> str:

@@ -210,8 +210,6 @@ class StepBody(ProgramBody):
 
     def _noted(self, found: Operator, arguments: tuple[Given, ...], node: ast.AST) -> Symbol:
         step = self.step
-        if found.random:
-            raise Unsupported("a random operator in a training step", node)
         if found.mutates:
             return self._in_place(found, arguments, node)
         result = self._called(found, arguments, node)
@@ -239,6 +237,8 @@ class StepBody(ProgramBody):
             raise Unsupported("writing in place before the backward pass", node)
         if not isinstance(target.payload, int) or target.payload in step.aliased:
             raise Unsupported("writing in place to a tensor that shares its memory", node)
+        if found.random:
+            raise Unsupported("writing random numbers into a tensor", node)
         if found.has_out or not found.name.endswith("_"):
             raise Unsupported(f"`{found.name}` in a training step", node)
         try:

@@ -90,12 +90,13 @@ class Builder:
         self.append(Node(f"aten::{op}", args, values, self.location))
         return values
 
-    def helper(self, op: str, like: Value, *operands: Value) -> Value:
+    def helper(self, op: str, like: Value, *operands: Operand) -> Value:
         """Append a node that is no operator, with one result of the type of `like`."""
         value = Value(self._next)
         self._next += 1
         self.types[value] = self.type(like)
-        self.append(Node(op, operands, (value,), self.location))
+        args = tuple(argument(operand) for operand in operands)
+        self.append(Node(op, args, (value,), self.location))
         return value
 
     def _named(self, kind: TensorType) -> TensorType:

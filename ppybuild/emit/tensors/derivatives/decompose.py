@@ -21,6 +21,9 @@ from ppybuild.emit.tensors.meta import FLOATING, Results, infer_types, product
 
 Composition = Callable[[Builder, Call], Value | tuple[Value, ...]]
 
+NOISE = "ppy::noise"
+"""Not an operator: what dropout multiplies a tensor by, laid out and drawn as ATen does it."""
+
 NONE, MEAN, SUM = range(3)
 """The enumerators of a loss's reduction."""
 
@@ -198,6 +201,8 @@ def _dropout(b: Builder, n: Call) -> Value:
         return b.call("alias", source)
     if p == 1:
         return b.mul(source, b.zeros_like(source))
+    if b.by_strides:
+        return b.mul(source, b.helper(NOISE, source, source, 1 - p))
     noise = b.call("bernoulli.p", source, 1 - p, None)
     return b.mul(source, b.div(noise, 1 - p))
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ppybuild.emit.tensors.derivatives import views
 from ppybuild.emit.tensors.derivatives.builder import Builder, NotDifferentiable
 from ppybuild.emit.tensors.derivatives.call import Call
-from ppybuild.emit.tensors.derivatives.decompose import start
+from ppybuild.emit.tensors.derivatives.decompose import NOISE, start
 from ppybuild.emit.tensors.derivatives.losses import (
     LOSSES,
     batch_norm,
@@ -78,6 +78,10 @@ if len(BACKWARD) != _COUNT or set(BACKWARD) & (set(JOINT) | set(GATHERING)):
     raise AssertionError("an operator has two derivatives")
 
 
+def _stops(node: Node) -> bool:
+    return node.op in UNDIFFERENTIATED or node.op == NOISE
+
+
 def _operands(node: Node) -> tuple[Value, ...]:
     flat: list[Value] = []
     for arg in node.args:
@@ -90,7 +94,7 @@ def _reached(b: Builder, nodes: list[Node], wrt: tuple[Value, ...]) -> set[Value
     """Values that depend, differentiably, on `wrt`."""
     reached = set(wrt)
     for node in nodes:
-        if node.op in UNDIFFERENTIATED:
+        if _stops(node):
             continue
         if any(operand in reached for operand in _operands(node)):
             reached.update(
@@ -114,7 +118,7 @@ def gradients(
     found: dict[Value, Value] = {loss: seed if seed is not None else b.ones_like(loss)}
     for node in reversed(nodes):
         incoming = tuple(found.get(value) for value in node.results)
-        if node.op in UNDIFFERENTIATED or not any(incoming):
+        if _stops(node) or not any(incoming):
             continue
         b.location = node.location
         for source, gradient in _contributions(b, node, incoming, reached):

@@ -59,7 +59,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         ("accumulated", "fused"),
         ("words", "exact"),
         ("pictures", "exact"),
-        ("dropped", "python"),
+        ("dropped", "exact"),
         ("physics", "python"),
     ],
 )

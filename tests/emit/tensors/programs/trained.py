@@ -272,7 +272,7 @@ def dropped_step(
     model: Dropped, optimizer: torch.optim.SGD, x: torch.Tensor, y: torch.Tensor
 ) -> float:
     optimizer.zero_grad()
-    loss = F.mse_loss(model(x), y)
+    loss = F.cross_entropy(model(x), y)
     loss.backward()
     optimizer.step()
     return loss.item()
@@ -281,10 +281,16 @@ def dropped_step(
 def run_dropped():
     model = Dropped()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    x, y = torch.randn(20, 6), torch.randn(20, 2)
+    x, y = torch.randn(20, 6), torch.randint(2, (20,))
     torch.manual_seed(7)
     losses = [dropped_step(model, optimizer, x, y) for _ in range(4)]
     model.eval()
+    losses += [dropped_step(model, optimizer, x, y) for _ in range(2)]
+    model.train()
+    try:
+        dropped_step(model, optimizer, x, y + 1)
+    except IndexError as error:
+        losses.append(str(error))
     losses += [dropped_step(model, optimizer, x, y) for _ in range(2)]
     return losses, left(model, optimizer), torch.rand(3)
 

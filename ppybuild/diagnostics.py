@@ -393,15 +393,17 @@ CODES: dict[str, Code] = {
     "R3002": Code(
         "remark",
         "list became a buffer",
-        "A list of numbers is held as `Buffer[T]` and made as `array.array`; says why no "
-        "use of it can tell.",
+        "A list of numbers is held as `Buffer[T]` and made as `array.array`, or a list of "
+        "equally long lists as `Sequence[Buffer[T]]` and made as `ppy.grid`; says why no use "
+        "of it can tell.",
         "out = [0.0] * n    # → array.array('d', [0.0]) * n",
         "Nothing needs doing.",
     ),
     "R3003": Code(
         "remark",
         "list stays a list",
-        "A list of numbers could have been a buffer, but one use of it could tell.",
+        "A list of numbers could have been a buffer, or a list of such lists one buffer, but "
+        "one use of it could tell.",
         "json.dumps(values)",
         "Change the use that is named, if the loop over it matters.",
     ),

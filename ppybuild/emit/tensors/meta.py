@@ -168,7 +168,7 @@ def promoted(call: Call, *indices: int) -> str | None:
     return result
 
 
-def _pointwise(*indices: int) -> Callable[[Call], Results]:
+def pointwise(*indices: int) -> Callable[[Call], Results]:
     def rule(call: Call) -> Results:
         shapes = [call.type(i).shape for i in indices if _is_tensor(call, i)]
         return (TensorType(promoted(call, *indices), broadcast(*shapes)),)
@@ -182,8 +182,8 @@ def _is_tensor(call: Call, index: int) -> bool:
 
 
 def _floating(*indices: int) -> Callable[[Call], Results]:
-    """Like `_pointwise`, with integers becoming the default float."""
-    base = _pointwise(*indices)
+    """Like `pointwise`, with integers becoming the default float."""
+    base = pointwise(*indices)
 
     def rule(call: Call) -> Results:
         (type_,) = base(call)
@@ -197,7 +197,7 @@ def _floating(*indices: int) -> Callable[[Call], Results]:
 
 
 def _boolean(*indices: int) -> Callable[[Call], Results]:
-    base = _pointwise(*indices)
+    base = pointwise(*indices)
 
     def rule(call: Call) -> Results:
         (type_,) = base(call)
@@ -207,11 +207,11 @@ def _boolean(*indices: int) -> Callable[[Call], Results]:
     return rule
 
 
-def _like(index: int) -> Callable[[Call], Results]:
+def like(index: int) -> Callable[[Call], Results]:
     return lambda call: (call.type(index),)
 
 
-def _likes(*indices: int) -> Callable[[Call], Results]:
+def likes(*indices: int) -> Callable[[Call], Results]:
     return lambda call: tuple(call.type(i) for i in indices)
 
 
@@ -220,7 +220,7 @@ def _where(call: Call) -> Results:
     return (TensorType(promoted(call, 1, 2), broadcast(*shapes)),)
 
 
-def _reduced(
+def reduced(
     shape: tuple[Dim, ...] | None, dims: tuple[int, ...] | None, keep: bool
 ) -> tuple[Dim, ...] | None:
     if shape is None:
@@ -246,7 +246,7 @@ def _reduction(
         shape: tuple[Dim, ...] | None = ()
         if dims is not None:
             kept = bool(call.literal(keep)) if keep is not None else False
-            shape = _reduced(source.shape, call.integers(dims), kept)
+            shape = reduced(source.shape, call.integers(dims), kept)
         result = source.dtype
         if sums and result is not None and result not in FLOATING:
             result = "int64"
@@ -259,254 +259,8 @@ def _reduction(
 
 def _with_indices(call: Call) -> Results:
     source = call.type(0)
-    shape = _reduced(source.shape, call.integers(1), bool(call.literal(2)))
+    shape = reduced(source.shape, call.integers(1), bool(call.literal(2)))
     return (TensorType(source.dtype, shape), TensorType("int64", shape))
-
-
-def _matrix_product(left: int, right: int) -> Callable[[Call], Results]:
-    """mm, bmm, mv, dot: all but the last of the left, then the last of a matrix right."""
-
-    def rule(call: Call) -> Results:
-        a, b = call.type(left), call.type(right)
-        if a.shape is None or b.shape is None:
-            return (TensorType(a.dtype, None),)
-        return (TensorType(a.dtype, a.shape[:-1] + (b.shape[-1:] if len(b.shape) > 1 else ())),)
-
-    return rule
-
-
-def _transposed(call: Call) -> Results:
-    source = call.type(0)
-    return (TensorType(source.dtype, source.shape[::-1] if source.shape is not None else None),)
-
-
-def _swapped(call: Call) -> Results:
-    source = call.type(0)
-    if source.shape is None:
-        return (source,)
-    shape = list(source.shape)
-    if shape:
-        a, b = call.integer(1), call.integer(2)
-        shape[a], shape[b] = shape[b], shape[a]
-    return (TensorType(source.dtype, tuple(shape)),)
-
-
-def _permuted(call: Call) -> Results:
-    source, dims = call.type(0), call.integers(1)
-    shape = source.shape
-    if shape is None or dims is None:
-        return (TensorType(source.dtype, None),)
-    return (TensorType(source.dtype, tuple(shape[d] for d in dims)),)
-
-
-def _viewed(call: Call) -> Results:
-    source, sizes = call.type(0), call.sizes(1)
-    if sizes is None or -1 not in sizes:
-        return (TensorType(source.dtype, sizes),)
-    if source.shape is None:
-        return (TensorType(source.dtype, None),)
-    rest = tuple(size for size in sizes if size != -1)
-    missing = _quotient(product(source.shape), rest)
-    if missing is None:
-        return (TensorType(source.dtype, None),)
-    return (TensorType(source.dtype, tuple(missing if s == -1 else s for s in sizes)),)
-
-
-def _quotient(total: Dim, rest: tuple[Dim, ...]) -> Dim | None:
-    known = math.prod(size for size in rest if isinstance(size, int))
-    symbols = [size for size in rest if isinstance(size, str)]
-    factors = [total] if isinstance(total, int) else list(total.split("*"))
-    number = math.prod(int(f) for f in factors if isinstance(f, int) or f.isdecimal())
-    names = [f for f in factors if isinstance(f, str) and not f.isdecimal()]
-    for symbol in symbols:
-        if symbol not in names:
-            return None
-        names.remove(symbol)
-    if not known or number % known:
-        return None
-    return product((number // known, *names))
-
-
-def _expanded(call: Call) -> Results:
-    source, sizes = call.type(0), call.sizes(1)
-    if sizes is None or source.shape is None:
-        return (TensorType(source.dtype, None if sizes is None or -1 in sizes else sizes),)
-    lead = len(sizes) - len(source.shape)
-    return (
-        TensorType(
-            source.dtype,
-            tuple(source.shape[i - lead] if s == -1 else s for i, s in enumerate(sizes)),
-        ),
-    )
-
-
-def _sized(dtype_of: int, sizes: int) -> Callable[[Call], Results]:
-    return lambda call: (TensorType(call.type(dtype_of).dtype, call.sizes(sizes)),)
-
-
-def _unsqueezed(call: Call) -> Results:
-    source = call.type(0)
-    if source.shape is None:
-        return (source,)
-    at = call.integer(1) % (len(source.shape) + 1)
-    return (TensorType(source.dtype, (*source.shape[:at], 1, *source.shape[at:])),)
-
-
-def _squeezed(call: Call) -> Results:
-    source = call.type(0)
-    if source.shape is None:
-        return (source,)
-    dims = normalized_dims(call.integers(1) if len(call.args) > 1 else None, len(source.shape))
-    if any(isinstance(source.shape[d], str) for d in dims):
-        return (TensorType(source.dtype, None),)  # the symbol may be 1
-    return (
-        TensorType(
-            source.dtype,
-            tuple(s for i, s in enumerate(source.shape) if i not in dims or s != 1),
-        ),
-    )
-
-
-def _selected(call: Call) -> Results:
-    return (
-        TensorType(call.type(0).dtype, _reduced(call.type(0).shape, call.integers(1), False)),
-    )
-
-
-def _sliced(call: Call) -> Results:
-    source = call.type(0)
-    if source.shape is None:
-        return (source,)
-    dim = call.integer(1) % max(len(source.shape), 1)
-    size = source.shape[dim]
-    bounds = [call.args[i] for i in (2, 3, 4)]
-    if not isinstance(size, int) or not all(isinstance(b, Constant) for b in bounds):
-        return (TensorType(source.dtype, None),)
-    start, end, step = (call.literal(i) for i in (2, 3, 4))
-    extent = len(range(*slice(_int(start), _int(end), _int(step)).indices(size)))
-    shape = (*source.shape[:dim], extent, *source.shape[dim + 1 :])
-    return (TensorType(source.dtype, shape),)
-
-
-def _int(value: int | float | bool | str | None) -> int | None:
-    return int(value) if isinstance(value, int) else None
-
-
-def _joined(call: Call) -> Results:
-    parts = call.args[0]
-    if not isinstance(parts, Items):
-        return (UNKNOWN,)
-    types = [call.types.get(p, UNKNOWN) for p in parts.items if isinstance(p, Value)]
-    dtypes = {t.dtype for t in types}
-    dtype = dtypes.pop() if len(dtypes) == 1 else None
-    shapes = [t.shape for t in types if t.shape is not None]
-    if len(shapes) != len(types) or not shapes or len({len(s) for s in shapes}) > 1:
-        return (TensorType(dtype, None),)
-    dim = call.integer(1) % len(shapes[0])
-    sizes = [s[dim] for s in shapes]
-    if len(sizes) > 1 and not all(isinstance(size, int) for size in sizes):
-        return (TensorType(dtype, None),)
-    total = sizes[0] if len(sizes) == 1 else sum(s for s in sizes if isinstance(s, int))
-    return (TensorType(dtype, (*shapes[0][:dim], total, *shapes[0][dim + 1 :])),)
-
-
-def _stacked(call: Call) -> Results:
-    parts = call.args[0]
-    if not isinstance(parts, Items) or not isinstance(parts.items[0], Value):
-        return (UNKNOWN,)
-    first = call.types.get(parts.items[0], UNKNOWN)
-    if first.shape is None:
-        return (first,)
-    at = call.integer(1) % (len(first.shape) + 1)
-    shape = (*first.shape[:at], len(parts.items), *first.shape[at:])
-    return (TensorType(first.dtype, shape),)
-
-
-def _index_selected(call: Call) -> Results:
-    source, index = call.type(0), call.type(2)
-    if source.shape is None or index.shape is None:
-        return (TensorType(source.dtype, None),)
-    dim = call.integer(1) % max(len(source.shape), 1)
-    extent = index.shape[0] if index.shape else 1
-    return (TensorType(source.dtype, (*source.shape[:dim], extent, *source.shape[dim + 1 :])),)
-
-
-def _embedded(call: Call) -> Results:
-    weight, index = call.type(0), call.type(1)
-    if weight.shape is None or index.shape is None:
-        return (TensorType(weight.dtype, None),)
-    return (TensorType(weight.dtype, index.shape + weight.shape[1:]),)
-
-
-def _gathered(call: Call) -> Results:
-    return (TensorType(call.type(0).dtype, call.type(2).shape),)
-
-
-def _loss(reduction: int) -> Callable[[Call], Results]:
-    def rule(call: Call) -> Results:
-        if call.literal(reduction) in (1, 2):
-            return (TensorType(promoted(call, 0, 1), ()),)
-        return _pointwise(0, 1)(call)
-
-    return rule
-
-
-def _nll(call: Call) -> Results:
-    source = call.type(0)
-    scalar = TensorType(source.dtype, ())
-    if call.literal(3) in (1, 2):
-        return (scalar, scalar)
-    return (TensorType(source.dtype, call.type(1).shape), scalar)
-
-
-def _layer_norm(call: Call) -> Results:
-    source, inner = call.type(0), call.args[1]
-    shape = source.shape
-    if shape is not None and isinstance(inner, Items):
-        count = len(inner.items)
-        shape = shape[: len(shape) - count] + (1,) * count
-    stats = TensorType(source.dtype, shape)
-    return (source, stats, stats)
-
-
-def _batch_norm(call: Call) -> Results:
-    source = call.type(0)
-    shape = source.shape[1:2] if source.shape is not None and call.literal(5) else (0,)
-    stats = TensorType(source.dtype, shape)
-    return (source, stats, stats)
-
-
-def _convolution(call: Call) -> Results:
-    source, weight = call.type(0), call.type(1)
-    stride, padding, dilation = (call.integers(i) for i in (3, 4, 5))
-    if source.shape is None or weight.shape is None or call.literal(6) is not False:
-        return (TensorType(source.dtype, None),)
-    if stride is None or padding is None or dilation is None:
-        return (TensorType(source.dtype, None),)
-    geometry = zip(source.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
-    spatial = []
-    for size, kernel, step, border, spread in geometry:
-        if not isinstance(size, int) or not isinstance(kernel, int):
-            return (TensorType(source.dtype, None),)
-        spatial.append((size + 2 * border - spread * (kernel - 1) - 1) // step + 1)
-    return (TensorType(source.dtype, (source.shape[0], weight.shape[0], *spatial)),)
-
-
-def _split(call: Call) -> Results:
-    source, dim = call.type(0), call.integer(2)
-    sizes = call.integers(1)
-    if source.shape is None or sizes is None:
-        return (UNKNOWN,)
-    dim %= len(source.shape)
-    total = source.shape[dim]
-    if isinstance(call.args[1], Constant) and isinstance(total, int):
-        (width,) = sizes
-        count = max(1, -(-total // width)) if width else 1
-        sizes = tuple(min(width, total - i * width) for i in range(count))
-    return tuple(
-        TensorType(source.dtype, (*source.shape[:dim], size, *source.shape[dim + 1 :]))
-        for size in sizes
-    )
 
 
 def _cast(dtype: int) -> Callable[[Call], Results]:
@@ -543,24 +297,24 @@ _BINARY = (
 _COMPARISONS = "eq ne lt le gt ge"
 
 
-def _named(names: str, rule: Callable[[Call], Results]) -> dict[str, Callable[[Call], Results]]:
+def named(names: str, rule: Callable[[Call], Results]) -> dict[str, Callable[[Call], Results]]:
     return {f"aten::{name}": rule for name in names.split()}
 
 
 RULES: Mapping[str, Callable[[Call], Results]] = {
-    **_named(_UNARY_FLOAT, _floating(0)),
-    **_named(_UNARY, _like(0)),
-    **_named(_BACKWARD_LIKE_GRAD, _like(0)),
-    **_named(_BINARY, _pointwise(0, 1)),
-    **_named("add.Scalar sub.Scalar rsub.Scalar mul.Scalar fmod.Scalar", _pointwise(0, 1)),
-    **_named("div.Tensor div.Scalar atan2 hypot logaddexp", _floating(0, 1)),
-    **_named("pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar", _pointwise(0, 1)),
-    **_named("clamp.Tensor clamp_min.Tensor clamp_max.Tensor", _pointwise(0, 1)),
-    **_named("lerp.Scalar lerp.Tensor", _pointwise(0, 1)),
-    **_named("addcmul addcdiv", _pointwise(0, 1, 2)),
-    **_named(" ".join(f"{c}.Tensor {c}.Scalar" for c in _COMPARISONS.split()), _boolean(0, 1)),
-    **_named("logical_and logical_or", _boolean(0, 1)),
-    **_named("logical_not isnan", _boolean(0)),
+    **named(_UNARY_FLOAT, _floating(0)),
+    **named(_UNARY, like(0)),
+    **named(_BACKWARD_LIKE_GRAD, like(0)),
+    **named(_BINARY, pointwise(0, 1)),
+    **named("add.Scalar sub.Scalar rsub.Scalar mul.Scalar fmod.Scalar", pointwise(0, 1)),
+    **named("div.Tensor div.Scalar atan2 hypot logaddexp", _floating(0, 1)),
+    **named("pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar", pointwise(0, 1)),
+    **named("clamp.Tensor clamp_min.Tensor clamp_max.Tensor", pointwise(0, 1)),
+    **named("lerp.Scalar lerp.Tensor", pointwise(0, 1)),
+    **named("addcmul addcdiv", pointwise(0, 1, 2)),
+    **named(" ".join(f"{c}.Tensor {c}.Scalar" for c in _COMPARISONS.split()), _boolean(0, 1)),
+    **named("logical_and logical_or", _boolean(0, 1)),
+    **named("logical_not isnan", _boolean(0)),
     "aten::where.self": _where,
     "aten::sum": _reduction(None, None, 1, sums=True),
     "aten::sum.dim_IntList": _reduction(1, 2, 3, sums=True),
@@ -578,85 +332,14 @@ RULES: Mapping[str, Callable[[Call], Results]] = {
     "aten::min.dim": _with_indices,
     "aten::argmax": lambda call: (
         TensorType(
-            "int64", _reduced(call.type(0).shape, call.integers(1), bool(call.literal(2)))
+            "int64", reduced(call.type(0).shape, call.integers(1), bool(call.literal(2)))
         ),
     ),
-    "aten::mm": _matrix_product(0, 1),
-    "aten::bmm": _matrix_product(0, 1),
-    "aten::mv": _matrix_product(0, 1),
-    "aten::dot": _matrix_product(0, 1),
-    "aten::addmm": _matrix_product(1, 2),
-    "aten::baddbmm": _matrix_product(1, 2),
-    "aten::t": _transposed,
-    "aten::transpose.int": _swapped,
-    "aten::permute": _permuted,
-    "aten::view": _viewed,
-    "aten::reshape": _viewed,
-    "aten::_unsafe_view": _viewed,
-    "aten::expand": _expanded,
-    "aten::sum_to_size": _sized(0, 1),
-    "aten::new_zeros": _sized(0, 1),
-    "aten::unsqueeze": _unsqueezed,
-    "aten::squeeze": _squeezed,
-    "aten::squeeze.dim": _squeezed,
-    "aten::squeeze.dims": _squeezed,
-    "aten::select.int": _selected,
-    "aten::slice.Tensor": _sliced,
-    "aten::cat": _joined,
-    "aten::stack": _stacked,
-    "aten::split.Tensor": _split,
-    "aten::split_with_sizes": _split,
-    "aten::index_select": _index_selected,
-    "aten::index_add": _like(0),
-    "aten::scatter_add": _like(0),
-    "aten::gather": _gathered,
-    "aten::embedding": _embedded,
-    "aten::select_backward": _sized(0, 1),
-    "aten::slice_backward": _sized(0, 1),
-    "aten::value_selecting_reduction_backward": _sized(0, 3),
-    "aten::embedding_dense_backward": lambda call: (UNKNOWN,),
-    "aten::_softmax_backward_data": _like(0),
-    "aten::_log_softmax_backward_data": _like(0),
-    "aten::mse_loss": _loss(2),
-    "aten::smooth_l1_loss": _loss(2),
-    "aten::huber_loss": _loss(2),
-    "aten::binary_cross_entropy": _loss(3),
-    "aten::binary_cross_entropy_with_logits": _loss(4),
-    **_named(
-        "mse_loss_backward smooth_l1_loss_backward huber_loss_backward nll_loss_backward "
-        "binary_cross_entropy_backward log_sigmoid_backward",
-        _like(1),
-    ),
-    "aten::log_sigmoid_forward": _likes(0, 0),
-    "aten::nll_loss_forward": _nll,
-    "aten::native_layer_norm": _layer_norm,
-    "aten::native_layer_norm_backward": _likes(1, 5, 6),
-    "aten::native_batch_norm": _batch_norm,
-    "aten::native_batch_norm_backward": lambda call: (
-        call.type(1),
-        call.type(2),
-        call.type(2),
-    ),
-    "aten::convolution": _convolution,
-    "aten::convolution_backward": lambda call: (
-        call.type(1),
-        call.type(2),
-        TensorType(
-            call.type(2).dtype,
-            (call.type(2).shape or ("?",))[:1] if call.type(2).shape is not None else None,
-        ),
-    ),
+    "aten::_softmax_backward_data": like(0),
+    "aten::_log_softmax_backward_data": like(0),
     "aten::to.dtype": _cast(1),
     "aten::_to_copy": _cast(1),
     "aten::scalar_tensor": _zero_dimensional(1),
     "aten::sym_size.int": lambda call: (None,),
     "aten::sym_numel": lambda call: (None,),
 }
-
-
-def infer_types(
-    op: str, args: tuple[Argument, ...], types: Mapping[Value, TensorType]
-) -> Results:
-    """The types of the results of `op`, as far as they are known."""
-    rule = RULES.get(op)
-    return rule(Call(args, types)) if rule is not None else (UNKNOWN,)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import final
 
+from ppybuild.emit.tensors.infer import infer_types
 from ppybuild.emit.tensors.ir import (
     Argument,
     Constant,
@@ -22,7 +23,6 @@ from ppybuild.emit.tensors.ir import (
 from ppybuild.emit.tensors.meta import (
     FLOATING,
     UNKNOWN,
-    infer_types,
     normalized_dims,
     product,
 )

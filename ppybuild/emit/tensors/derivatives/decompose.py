@@ -16,8 +16,9 @@ from ppybuild.emit.tensors.derivatives.builder import (
     argument,
 )
 from ppybuild.emit.tensors.derivatives.call import Call
+from ppybuild.emit.tensors.infer import infer_types
 from ppybuild.emit.tensors.ir import Argument, Graph, Items, Node, TensorType, Value
-from ppybuild.emit.tensors.meta import FLOATING, Results, infer_types, product
+from ppybuild.emit.tensors.meta import FLOATING, Results, product
 
 Composition = Callable[[Builder, Call], Value | tuple[Value, ...]]
 

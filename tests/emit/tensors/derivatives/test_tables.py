@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ppybuild.emit.tensors import meta
+from ppybuild.emit.tensors import infer
 from ppybuild.emit.tensors.derivatives import NotDifferentiable, decompose, differentiate
 from ppybuild.emit.tensors.derivatives.decompose import COMPOSITIONS
 from ppybuild.emit.tensors.derivatives.differentiate import (
@@ -24,7 +24,7 @@ from graphs import overload, run, tensor_type, trace
 
 NAMES = sorted(
     {*BACKWARD, *JOINT, *GATHERING, *COMPOSITIONS}
-    | {name.removeprefix("aten::") for name in (*UNDIFFERENTIATED, *meta.RULES)}
+    | {name.removeprefix("aten::") for name in (*UNDIFFERENTIATED, *infer.RULES)}
 )
 
 

@@ -74,7 +74,7 @@ def _objection(
                 why = why.format(detail=use.detail, what=use.what)
                 return judge.against(group, use, why, instead, WHAT)
     for made in group.producers:
-        found = rows_of(judge.facts, made.node, judge.around(made.node))
+        found = rows_of(judge.facts, made.node, judge.around(made))
         if isinstance(found, Doubt):
             return judge.against(group, made, found.why, found.instead, WHAT)
         rows.update(found)

@@ -115,7 +115,7 @@ class Judge:
         self.counters: dict[str, Mapping[str, int]] = {}
         self.doubtful = doubtful_float(facts, flow)
         self.shown = shown_failures(facts)
-        self.functions: dict[ast.AST, ast.AST] = {}
+        self.functions: dict[str, dict[ast.AST, ast.AST]] = {}
 
     def numbers(self, group: Group) -> set[Scalar]:
         """The types of what is put in; anything that is not a number is there too."""
@@ -215,15 +215,17 @@ class Judge:
         place = locate(self.facts.program.modules[at.module], at.node)
         return Diagnostic("R3003", f"`{group.name}` stays {what}: {why}", place, help)
 
-    def around(self, node: ast.AST) -> ast.AST | None:
+    def around(self, made: Element) -> ast.AST | None:
         """The function whose body an expression stands in; None at a module's top level."""
-        if not self.functions:
-            every = self.facts.program.functions
-            for name in sorted(every, key=len):  # what is inside has the longer name
-                function = every[name].node
-                for statement in function.body:
-                    self.functions |= dict.fromkeys(ast.walk(statement), function)
-        return self.functions.get(node)
+        found = self.functions.get(made.module)
+        if found is None:
+            found = self.functions[made.module] = {}
+            every = self.facts.program.functions.values()
+            inside = [each for each in every if each.module == made.module]
+            for function in sorted(inside, key=lambda each: len(each.name)):  # inner ones last
+                for statement in function.node.body:
+                    found |= dict.fromkeys(ast.walk(statement), function.node)
+        return found.get(made.node)
 
 
 def _item(found: Type | None) -> Type | None:

@@ -20,8 +20,8 @@ from ppybuild.emit.tensors.exact import INPUT_TYPES, values_in, variable_names
 from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
 from ppybuild.emit.tensors.ir import Argument, Dim, Graph, Items, Node, TensorType, Value
 from ppybuild.emit.tensors.lower import SAME_SIZE, UNPACK, lower_region
+from ppybuild.graph.regions.found import UNKNOWN_SIZE, VARIES, Found, Seed, seed_of
 from ppybuild.graph.regions.records import Call, Region
-from ppybuild.graph.regions.seeds import UNKNOWN_SIZE, VARIES, Found, Seed, seed_of
 
 BATCH = "n"
 """The symbol of the batch."""

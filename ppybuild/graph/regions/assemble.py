@@ -9,9 +9,9 @@ from typing import final
 
 from ppybuild.graph.locations import function_span
 from ppybuild.graph.program import Facts
+from ppybuild.graph.regions.found import Found, Seed, seed_of
 from ppybuild.graph.regions.inline import held, reached
 from ppybuild.graph.regions.records import Call, Step
-from ppybuild.graph.regions.seeds import Found, Seed, seed_of
 from ppybuild.graph.regions.step_records import (
     Backward,
     Leaf,

@@ -14,10 +14,11 @@ from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.built import Built
+from ppybuild.graph.regions.found import Found, Seed, Several, is_sequence
 from ppybuild.graph.regions.modules import NotKnown, read_module
 from ppybuild.graph.regions.optimizers import read_optimizer
 from ppybuild.graph.regions.records import InputKind
-from ppybuild.graph.regions.seeds import Found, Seed, Seeds, Several, is_sequence
+from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.regions.sources import Site
 from ppybuild.graph.regions.stepping import StepTrace
 from ppybuild.graph.regions.values import Object, Optimizer, Sequence, Symbol

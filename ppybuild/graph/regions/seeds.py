@@ -10,22 +10,30 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 from ppybuild.graph.program import Facts
-from ppybuild.graph.regions.records import Input
-from ppybuild.graph.regions.sources import Scope, Site, Sources, Turn, around, own_nodes
-from ppybuild.graph.shapes import Recorded, RecordedTensor
-from ppybuild.graph.types import Collection, Instance, Tensor, Tuple, Type, Union
+from ppybuild.graph.regions.found import (
+    UNKNOWN_SIZE,
+    Found,
+    Seed,
+    Several,
+    better,
+    is_known,
+    most,
+    of_record,
+    of_type,
+)
+from ppybuild.graph.regions.sources import Scope, Site, Sources, around, own_nodes
+from ppybuild.graph.regions.turns import item_of
+from ppybuild.graph.types import Class, Instance, Tensor
 
-UNKNOWN_SIZE = "?"
+_KEEP = ("to", "cpu", "cuda", "clone", "detach", "contiguous", "requires_grad_")
+"""Methods of tensors that keep the shape, and the dtype as long as none is given."""
 
-VARIES = "*"
-"""A size that was another from call to call while the program was recorded."""
-
+_FILLED = ("randn", "rand", "zeros", "ones", "empty")
+"""Functions of torch whose arguments are sizes."""
 
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -37,51 +45,32 @@ _GIVE_THEMSELVES = ("to", "cpu", "cuda", "train", "eval", "requires_grad_")
 """Methods of modules that give the module itself."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """A tensor as calls pass it. `grows`: made with `requires_grad=True`, or a Parameter."""
-
-    type: Tensor
-    grows: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Several:
-    """The tensors of a list or tuple; None for one of which nothing is known."""
-
-    items: tuple[Seed | None, ...]
-
-
-Found = Seed | Several | None
-
-
 class Seeds:
     """Answers by function and place of the parameter; follows parameters to their callers."""
 
     def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+        self.facts = facts
         sources = Sources(facts)
-        self._sites, self._assigned = sources.sites, sources.assigned
+        self._sites, self.assigned = sources.sites, sources.assigned
         self._asked: set[tuple[str, int]] = set()
         """The parameters whose numbers are being looked for."""
         self._fields, self._turns = sources.fields, sources.turns
+        self._grown, self._options = sources.grown, sources.options
 
     def of(self, function: str, place: int, pending: frozenset[str] = frozenset()) -> Found:
         """What calls pass as the parameter at `place`: what most of them do, where they do
         not agree. None where nothing is known."""
         if function in pending:
             return None
-        parameters = self._facts.signatures[function].parameters
+        parameters = self.facts.signatures[function].parameters
         found = [
-            self._value(argument, site.scope, pending | {function})
+            self.value_of(argument, site.scope, pending | {function})
             for site in self._sites.get(function, ())
             if (argument := self._argument(function, site.call, place)) is not None
         ]
-        result = _most(found) if found else _of_type(parameters[place].type)
-        recorded = self._facts.program.shapes.get(function, {}).get(parameters[place].name)
-        return result if recorded is None or _is_known(result) else _of_record(recorded)
+        result = most(found) if found else of_type(parameters[place].type)
+        recorded = self.facts.program.shapes.get(function, {}).get(parameters[place].name)
+        return result if recorded is None or is_known(result) else of_record(recorded)
 
     def makers(self, owner: str) -> list[Site]:
         """The calls that make instances of a class of the program."""
@@ -106,7 +95,7 @@ class Seeds:
         """The calls that make what an expression stands for, as far as names lead there."""
         match node:
             case ast.Call(func=func):
-                callee = self._facts.callees.get(node)
+                callee = self.facts.callees.get(node)
                 if callee is not None and callee.kind in ("class", "external"):
                     yield Site(node, scope)
                 elif callee is not None and callee.kind == "project":
@@ -124,13 +113,13 @@ class Seeds:
                 pass
 
     def _class_of(self, node: ast.expr) -> str:
-        found = self._facts.types.get(node)
+        found = self.facts.types.get(node)
         return found.name if isinstance(found, Instance) else ""
 
     def _returned_by(
         self, function: str, site: Site, pending: frozenset[str]
     ) -> Iterator[Site]:
-        found = self._facts.program.functions[function]
+        found = self.facts.program.functions[function]
         mark = f"{function}()"
         for node in own_nodes(found.node.body) if mark not in pending else ():
             if isinstance(node, ast.Return) and node.value is not None:
@@ -140,15 +129,13 @@ class Seeds:
     def _makers_of_name(
         self, name: str, scope: Scope, pending: frozenset[str]
     ) -> Iterator[Site]:
-        assigned = next(
-            (a for at in around(scope) if (a := self._assigned.get((at, name)))), ()
-        )
+        assigned = next((a for at in around(scope) if (a := self.assigned.get((at, name)))), ())
         mark = f"{scope.function}:{name}"
         if assigned and mark not in pending:
             for value in assigned:
                 yield from self.makers_of(value, scope, pending | {mark})
         elif not assigned and scope.function is not None:
-            parameters = self._facts.signatures[scope.function].parameters
+            parameters = self.facts.signatures[scope.function].parameters
             for place, parameter in enumerate(parameters):
                 if parameter.name == name:
                     yield from self.made(scope.function, place, pending)
@@ -165,19 +152,72 @@ class Seeds:
                 return None if a is None or b is None else _ARITHMETIC[type(op)](a, b)
             case ast.Name(id=name):
                 return self._named_number(node, name, scope)
+            case ast.Attribute(value=owner, attr=name):
+                constant = self.facts.constants.get(node)
+                return constant if type(constant) is int else self._field(owner, name, scope)
             case _:
                 return None
 
+    def _field(self, owner: ast.expr, name: str, scope: Scope) -> int | None:
+        """The integer that is an attribute: of a class, of its instances, or an option of the
+        command line."""
+        found: set[int | None] = set()
+        match self.facts.types.get(owner):
+            case Class(name=kind):
+                found = {self._default(kind, name)}
+            case Instance(name="argparse.Namespace"):
+                defaults = self._options.get(name, ())
+                found = {self.number(default, scope) for default in defaults}
+            case Instance(name=kind):
+                makers = list(self.makers_of(owner, scope)) or self.makers(kind)
+                found = {self._held(site, kind, name) for site in makers}
+            case _:
+                pass
+        return found.pop() if len(found) == 1 else None
+
+    def _default(self, kind: str, name: str) -> int | None:
+        """What the class itself says of an attribute."""
+        owner = self.facts.program.classes.get(kind)
+        for statement in owner.node.body if owner is not None else ():
+            match statement:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
+                    | ast.Assign(targets=[ast.Name(id=found)], value=value)
+                ) if found == name:
+                    return self.number(value, Scope(None, kind.rpartition(".")[0]))
+                case _:
+                    pass
+        return None
+
+    def _held(self, site: Site, kind: str, name: str) -> int | None:
+        """An attribute of the instance that a call makes."""
+        assigned = self._fields.get((kind, name), ())
+        if len(assigned) == 1:
+            value, scope = assigned[0]
+            return self.number(value, replace(scope, entered=site))
+        owner = self.facts.program.classes.get(kind)
+        for keyword in site.call.keywords:
+            if keyword.arg == name:
+                return self.number(keyword.value, site.scope)
+        fields = [
+            statement.target.id
+            for statement in (owner.node.body if owner is not None else ())
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+        ]
+        if name in fields and fields.index(name) < len(site.call.args):
+            return self.number(site.call.args[fields.index(name)], site.scope)
+        return self._default(kind, name)
+
     def _named_number(self, node: ast.Name, name: str, scope: Scope) -> int | None:
-        constant = self._facts.constants.get(node)
+        constant = self.facts.constants.get(node)
         if type(constant) is int:
             return constant
-        assigned = self._assigned.get((scope.name, name), ())
+        assigned = self.assigned.get((scope.name, name), ())
         if len(assigned) == 1:
             return self.number(assigned[0], scope)
         if assigned or scope.function is None:
             return None
-        parameters = self._facts.signatures[scope.function].parameters
+        parameters = self.facts.signatures[scope.function].parameters
         places = [i for i, parameter in enumerate(parameters) if parameter.name == name]
         if not places:
             return None
@@ -198,12 +238,12 @@ class Seeds:
     def _number_at(self, site: Site, function: str, place: int) -> int | None:
         argument = self._argument(function, site.call, place)
         if argument is None:
-            argument = self._facts.signatures[function].parameters[place].default
+            argument = self.facts.signatures[function].parameters[place].default
         return None if argument is None else self.number(argument, site.scope)
 
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
-        bound = self._facts.program.functions[function].owner is not None
-        name = self._facts.signatures[function].parameters[place].name
+        bound = self.facts.program.functions[function].owner is not None
+        name = self.facts.signatures[function].parameters[place].name
         for keyword in call.keywords:
             if keyword.arg == name:
                 return keyword.value
@@ -217,25 +257,34 @@ class Seeds:
 
     def value(self, node: ast.expr, scope: Scope) -> Found:
         """What an expression gives."""
-        return self._value(node, scope, frozenset())
+        return self.value_of(node, scope, frozenset())
 
-    def _value(self, node: ast.expr, scope: Scope, pending: frozenset[str]) -> Found:
+    def value_of(self, node: ast.expr, scope: Scope, pending: frozenset[str]) -> Found:
+        """The same, without what is being looked for: `pending`."""
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return self._display(items, scope, pending)
             case ast.Name(id=name):
                 return self._variable(node, name, scope, pending)
             case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=int(index))):
-                found = self._value(owner, scope, pending)
+                found = self.value_of(owner, scope, pending)
                 if isinstance(found, Several) and index < len(found.items):
                     return found.items[index]
                 return self._seed(node)
             case ast.Subscript(value=owner, slice=chosen) if self._takes_rows(chosen):
-                return self._rows(self._value(owner, scope, pending), node)
+                return self._rows(self.value_of(owner, scope, pending), node)
             case ast.Call(
                 func=ast.Attribute(value=owner, attr="index_select"), args=[ast.Constant(0), _]
             ):
-                return self._rows(self._value(owner, scope, pending), node)
+                return self._rows(self.value_of(owner, scope, pending), node)
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _FILLED:
+                return self._filled(node, scope)
+            case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _KEEP:
+                known = self._seed(node)
+                found = self.value_of(owner, scope, pending)
+                if isinstance(found, Seed) and (known is None or known.type.shape is None):
+                    return found
+                return known
             case _:
                 return self._seed(node)
 
@@ -243,88 +292,77 @@ class Seeds:
         """Whether an index leaves all dimensions and changes the first one's size."""
         if isinstance(chosen, ast.Slice):
             return True
-        found = self._facts.types.get(chosen)
+        found = self.facts.types.get(chosen)
         return isinstance(found, Tensor) and found.shape is not None and len(found.shape) == 1
 
     def _rows(self, owner: Found, node: ast.expr) -> Seed | None:
         known = self._seed(node)
-        if known is not None and known.type.shape is not None:
-            return known
         if not isinstance(owner, Seed) or not owner.type.shape:
             return known
         shape = (UNKNOWN_SIZE, *owner.type.shape[1:])
-        return Seed(replace(owner.type, shape=shape, parameter=False))
+        found = Seed(replace(owner.type, shape=shape, parameter=False))
+        return found if known is None else better(known, found)
+
+    def _filled(self, node: ast.Call, scope: Scope) -> Seed | None:
+        """A new tensor whose sizes are the arguments: `torch.randn(64, config.width)`."""
+        known = self._seed(node)
+        shape = known.type.shape if known is not None else None
+        if known is None or shape is None or len(shape) > len(node.args):
+            return known
+        sizes = (self.number(size, scope) for size in node.args)
+        numbers = tuple(UNKNOWN_SIZE if size is None else size for size in sizes)
+        return better(known, Seed(Tensor(None, numbers[: len(shape)])))
 
     def _display(
         self, items: list[ast.expr], scope: Scope, pending: frozenset[str]
     ) -> Several | None:
         if any(isinstance(item, ast.Starred) for item in items):
             return None
-        found = [self._value(item, scope, pending) for item in items]
+        found = [self.value_of(item, scope, pending) for item in items]
         return Several(tuple(f if isinstance(f, Seed) else None for f in found))
 
     def _variable(
         self, node: ast.Name, name: str, scope: Scope, pending: frozenset[str]
     ) -> Found:
         for at in around(scope):
-            assigned = self._assigned.get((at, name), ())
-            if len(assigned) == 1:
-                found = self._value(assigned[0], scope, pending | {f"{at}:{name}"})
-                known = self._seed(node)
-                if isinstance(found, Seed) and known is not None:
-                    return _better(known, found)
-                return found if found is not None else known
+            mark = f"{at}:{name}"
+            assigned = () if mark in pending else self.assigned.get((at, name), ())
             turns = self._turns.get((at, name), ())
+            if len(assigned) == 1:
+                found = self.value_of(assigned[0], scope, pending | {mark})
+                return self._known(node, found, (at, name) in self._grown)
             if len(turns) == 1 and not assigned:
-                return self._seed(node) or self._turn(turns[0], scope, pending)
+                found = item_of(self, turns[0].over, turns[0].path, scope, pending | {mark})
+                return self._known(node, found, False)
             if assigned or turns:
                 break
         if scope.function is not None:
-            parameters = self._facts.signatures[scope.function].parameters
+            parameters = self.facts.signatures[scope.function].parameters
             for place, parameter in enumerate(parameters):
                 if parameter.name == name:
                     known = self._seed(node)
-                    if known is not None and _is_known(known):
+                    if known is not None and is_known(known):
                         return known
-                    return self.of(scope.function, place, pending) or known
+                    passed = self.of(scope.function, place, pending)
+                    if isinstance(passed, Seed) and known is not None:
+                        return better(known, passed)
+                    return passed or known
         return self._seed(node)
 
-    def _turn(self, turn: Turn, scope: Scope, pending: frozenset[str]) -> Found:
-        """Of a loop over a `DataLoader` of a `TensorDataset`: rows of one of its tensors."""
-        for loader in self.makers_of(turn.over, scope, pending):
-            for dataset in self._makers_of_first(loader, "DataLoader", pending):
-                data = self._is_made(dataset, "TensorDataset")
-                if data and len(turn.path) == 1 and turn.path[0] < len(data):
-                    tensor = self._value(data[turn.path[0]], dataset.scope, pending)
-                    if isinstance(tensor, Seed) and tensor.type.shape:
-                        shape = (UNKNOWN_SIZE, *tensor.type.shape[1:])
-                        return Seed(replace(tensor.type, shape=shape, parameter=False))
-        return None
-
-    def _makers_of_first(
-        self, site: Site, kind: str, pending: frozenset[str]
-    ) -> Iterator[Site]:
-        arguments = self._is_made(site, kind)
-        if arguments:
-            yield from self.makers_of(arguments[0], site.scope, pending)
-
-    def _is_made(self, site: Site, kind: str) -> list[ast.expr]:
-        """The arguments of a call that makes an instance of a class of `torch.utils.data`."""
-        callee = self._facts.callees.get(site.call)
-        name = callee.name if callee is not None else ""
-        inside = name.startswith("torch.utils.data.") and name.endswith(f".{kind}")
-        return site.call.args if inside else []
+    def _known(self, node: ast.expr, found: Found, grown: bool) -> Found:
+        """What is known of a variable: by inference, and by where its value comes from."""
+        known = self._seed(node)
+        if isinstance(found, Several):
+            items = (each and replace(each, grows=each.grows or grown) for each in found.items)
+            return Several(tuple(items))
+        if isinstance(found, Seed) and known is not None:
+            found = better(known, found)
+        found = known if found is None else found
+        return replace(found, grows=found.grows or grown) if found is not None else None
 
     def _seed(self, node: ast.expr) -> Seed | None:
-        found = _of_type(self._facts.types.get(node))
+        found = of_type(self.facts.types.get(node))
         return Seed(found.type, found.grows or _grows(node)) if found is not None else None
-
-
-def _better(known: Seed, found: Seed) -> Seed:
-    """What inference knows of a variable, and where it knows less, what is assigned to it."""
-    shape = known.type.shape if known.type.shape is not None else found.type.shape
-    type = Tensor(known.type.dtype or found.type.dtype, shape, known.type.parameter)
-    return Seed(type, found.grows or known.grows)
 
 
 def _grows(node: ast.expr) -> bool:
@@ -339,107 +377,3 @@ def _grows(node: ast.expr) -> bool:
         and keyword.value.value is True
         for keyword in node.keywords
     )
-
-
-def _is_known(found: Found) -> bool:
-    if isinstance(found, Several):
-        return all(item is not None and _is_known(item) for item in found.items)
-    if found is None or found.type.dtype is None or found.type.shape is None:
-        return False
-    return UNKNOWN_SIZE not in found.type.shape
-
-
-def _of_record(recorded: Recorded) -> Seed | Several:
-    if isinstance(recorded, tuple):
-        return Several(tuple(_of_recorded(one) for one in recorded))
-    return _of_recorded(recorded)
-
-
-def _of_recorded(recorded: RecordedTensor) -> Seed:
-    shape = tuple(VARIES if size is None else size for size in recorded.shape)
-    return Seed(Tensor(recorded.dtype, shape), recorded.trained)
-
-
-def _of_type(type: Type | None) -> Seed | None:
-    match type:
-        case Tensor():
-            return Seed(type, type.parameter)
-        case Union(members=members):
-            tensors = [member for member in members if isinstance(member, Tensor)]
-            return Seed(tensors[0], tensors[0].parameter) if len(tensors) == 1 else None
-        case _:
-            return None
-
-
-def _most(found: list[Found]) -> Found:
-    """What most calls pass, the first of those that are as many; batches may differ in size."""
-    trained = any(isinstance(one, Seed) and one.grows for one in found)
-    found = _chosen(found, lambda seed: _sizes_of(seed, trained))
-    found = _chosen(found, lambda seed: seed.type.dtype)
-    result = found[0]
-    for other in found[1:]:
-        result = _joined(result, other)
-    return result
-
-
-def _chosen(found: list[Found], ballot: Callable[[Seed], object]) -> list[Found]:
-    """Without the tensors that another ballot has more votes than; None is none."""
-    votes = Counter(vote for one in found if isinstance(one, Seed) and (vote := ballot(one)))
-    if not votes:
-        return found
-    winner = max(votes, key=lambda vote: votes[vote])
-    return [one for one in found if not isinstance(one, Seed) or ballot(one) in (None, winner)]
-
-
-def _sizes_of(seed: Seed, trained: bool) -> tuple[int | str, ...] | None:
-    """The shape, with any size for the batch of what is not trained."""
-    shape = seed.type.shape
-    return shape if not shape or trained else (UNKNOWN_SIZE, *shape[1:])
-
-
-def _joined(left: Found, right: Found) -> Found:
-    """What fits both calls; one of which nothing is known says nothing against the other."""
-    match left, right:
-        case Seed(), Seed():
-            return Seed(_join(left.type, right.type), left.grows or right.grows)
-        case Several(items=one), Several(items=two) if len(one) == len(two):
-            pairs = (_joined(a, b) for a, b in zip(one, two, strict=True))
-            return Several(tuple(f if isinstance(f, Seed) else None for f in pairs))
-        case None, _:
-            return right
-        case _, None:
-            return left
-        case _:
-            return None
-
-
-def _join(left: Tensor, right: Tensor) -> Tensor:
-    one, two = left.shape, right.shape
-    if one is None or two is None:
-        shape = one if two is None else two
-    elif len(one) == len(two):
-        shape = tuple(a if a == b else UNKNOWN_SIZE for a, b in zip(one, two, strict=True))
-    else:
-        shape = None
-    return Tensor(left.dtype if right.dtype in (None, left.dtype) else right.dtype, shape)
-
-
-def is_sequence(type: Type) -> bool:
-    """Whether a parameter of this type is a list or tuple of tensors."""
-    match type:
-        case Collection(kind=kind, item=Tensor()):
-            return kind in ("list", "tuple", "Sequence")
-        case Tuple(items=items):
-            return bool(items) and all(isinstance(item, Tensor) for item in items)
-        case _:
-            return False
-
-
-def seed_of(found: Found, given: Input) -> Seed | None:
-    """What is known of an input, by what is passed for its parameter."""
-    if given.kind != "tensor":
-        return None
-    if isinstance(found, Several) and given.index is not None:
-        inside = -len(found.items) <= given.index < len(found.items)
-        return found.items[given.index] if inside else None
-    return found if isinstance(found, Seed) and given.index is None else None

@@ -60,6 +60,10 @@ class Sources:
         """By scope (function or module) and variable: what is assigned to it."""
         self.fields: dict[tuple[str, str], list[tuple[ast.expr, Scope]]] = {}
         """By class and attribute: what its methods assign to it, and where."""
+        self.grown: set[tuple[str, str]] = set()
+        """By scope and variable: tensors, or lists of them, told to require gradients."""
+        self.options: dict[str, list[ast.expr]] = {}
+        """By attribute: defaults of options of the command line."""
         self.turns: dict[tuple[str, str], list[Turn]] = {}
         """By scope and variable: the loops whose turns bind it."""
         for name, module in facts.program.modules.items():
@@ -70,6 +74,15 @@ class Sources:
     def _gather(self, body: list[ast.stmt], scope: Scope) -> None:
         for node in own_nodes(body):
             match node:
+                case (
+                    ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="requires_grad_"))
+                    | ast.Assign(
+                        targets=[ast.Attribute(value=ast.Name(id=name), attr="requires_grad")]
+                    )
+                ):
+                    self._grow(name, scope)
+                case ast.Call(func=ast.Attribute(attr="add_argument")):
+                    self._option(node)
                 case ast.Call():
                     callee = self._facts.callees.get(node)
                     if callee is not None and callee.kind in ("project", "class"):
@@ -101,6 +114,22 @@ class Sources:
             case _:
                 pass
 
+    def _grow(self, name: str, scope: Scope) -> None:
+        """Of a loop's variable what it goes through is told so; loops come before bodies."""
+        self.grown.add((scope.name, name))
+        for turn in self.turns.get((scope.name, name), ()):
+            if isinstance(turn.over, ast.Name):
+                self.grown.add((scope.name, turn.over.id))
+
+    def _option(self, node: ast.Call) -> None:
+        """`parser.add_argument("--width", type=int, default=16)`"""
+        names = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        long = [name for name in names if isinstance(name, str) and name.startswith("--")]
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if long and "default" in given:
+            name = long[0].removeprefix("--").replace("-", "_")
+            self.options.setdefault(name, []).append(given["default"])
+
     def _bind_turns(self, target: ast.expr, turn: Turn, scope: Scope) -> None:
         match target:
             case ast.Name(id=name):
@@ -131,11 +160,11 @@ def around(scope: Scope) -> tuple[str, ...]:
 
 
 def own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes of a body without those of functions in it."""
-    work: list[ast.AST] = list(body)
+    """The nodes of a body in order, without those of functions in it."""
+    work: list[ast.AST] = list(reversed(body))
     while work:
         node = work.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         yield node
-        work.extend(ast.iter_child_nodes(node))
+        work.extend(reversed(list(ast.iter_child_nodes(node))))

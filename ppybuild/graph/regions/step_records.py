@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from ppybuild.graph.regions.built import Built
+from ppybuild.graph.regions.found import Seed
 from ppybuild.graph.regions.optimizers import Form
 from ppybuild.graph.regions.records import Held, Input, Reached, Step
-from ppybuild.graph.regions.seeds import Seed
 
 
 @final

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 
+from ppybuild.graph.regions.found import Seed
 from ppybuild.graph.regions.inline import ProgramBody
 from ppybuild.graph.regions.records import Call, Input, Step, Unpack
-from ppybuild.graph.regions.seeds import Seed
 from ppybuild.graph.regions.step_records import Backward, Optimized
 from ppybuild.graph.regions.trace import Trace
 from ppybuild.graph.regions.values import Named, Number, Object, Symbol, Unsupported

@@ -21,13 +21,14 @@ from typing import final
 from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.regions.assemble import assemble, learned, returned_value
 from ppybuild.graph.regions.entering import Entrance
+from ppybuild.graph.regions.found import Found
 from ppybuild.graph.regions.fragments import (
     Fragment,
     discover_fragments,
     is_backward,
 )
 from ppybuild.graph.regions.inline import ProgramNames, is_generator, no_grad_decorated
-from ppybuild.graph.regions.seeds import Found, Seeds
+from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.regions.sources import Scope, own_nodes
 from ppybuild.graph.regions.step_records import StepRegion
 from ppybuild.graph.regions.stepping import StepTrace

@@ -15,7 +15,8 @@ from typing import final
 from ppybuild.graph.constants import bound_by
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.entering import Entrance
-from ppybuild.graph.regions.seeds import Found, Seed, Seeds
+from ppybuild.graph.regions.found import Found, Seed
+from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.regions.sources import Scope
 from ppybuild.graph.regions.stepping import StepTrace
 from ppybuild.graph.regions.values import Symbol

@@ -11,18 +11,20 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from tests.fuzz.expressions import FLOAT_BINARY, INT_BINARY, Expressions, Known
+from tests.fuzz.expressions import FLOAT_BINARY, INT_BINARY, Known
+from tests.fuzz.made import MADE, Made
 from tests.fuzz.values import BUFFERS, ELEMENT, LARGEST, SCALARS, SLICES, TUPLES, Draw
 
 DEFAULTS = {"int": "3", "float": "-0.5", "bool": "True"}
 
 
 @dataclass
-class Writer(Expressions):
+class Writer(Made):
     """Draws one function."""
 
     lines: list[str] = field(default_factory=list)
     fresh: int = 0
+    own: list[str] = field(default_factory=list)
     protected: set[str] = field(default_factory=set)
     """Loop counters that keep a `while` finite."""
 
@@ -41,8 +43,10 @@ class Writer(Expressions):
         self.scope = outer
 
     def statement(self, indent: int, depth: int, looping: bool) -> None:
-        kind = self.number(13)
-        if kind == 13:
+        kind = self.number(15)
+        if kind >= 14:
+            self.make(indent)
+        elif kind == 13:
             self.slice(indent)
         elif kind == 12 and depth > 0:
             self.rows(indent)
@@ -225,6 +229,13 @@ class Writer(Expressions):
                 self.write(indent, f"for {name}, {target} in zip({one}, {one}):")
                 return {name: kinds[0]}
 
+    def result(self, type: str) -> str:
+        """What is returned."""
+        if type not in MADE:
+            return self.expression(type, 3)
+        held = [name for name in self.own if self.scope.get(name) == type]
+        return self.pick(held) if held and self.number(3) else self.made(type)
+
     def bounds(self) -> str:
         buffers = self.buffers()
         small = f"({self.expression('int', 1)}) % 9"
@@ -244,7 +255,7 @@ class Writer(Expressions):
 def modules(draw: Draw, functions: int = 4) -> str:
     """The source of a module of up to that many functions named `f0`, `f1`, ..."""
     known: dict[str, Known] = {}
-    texts = ["import math", "from ppy import Buffer, f32, i8, i32, u8", ""]
+    texts = ["import array", "import math", "from ppy import Buffer, f32, i8, i32, u8", ""]
     for number in range(functions):
         types = draw(
             st.lists(
@@ -254,9 +265,11 @@ def modules(draw: Draw, functions: int = 4) -> str:
             )
         )
         assert isinstance(types, list)
-        result = str(draw(st.sampled_from(["int", "float", "float", "bool", *TUPLES])))
+        result = str(draw(st.sampled_from(["int", "float", "float", "bool", *TUPLES, *MADE])))
+        if result in MADE and draw(st.integers(0, 1)):
+            result = "float"
         name = f"f{number}"
-        recursive = draw(st.integers(0, 4)) == 0
+        recursive = result not in MADE and draw(st.integers(0, 4)) == 0
         if recursive:
             types.insert(0, "int")
         scope = {f"p{position}": type for position, type in enumerate(types)}
@@ -281,7 +294,8 @@ def modules(draw: Draw, functions: int = 4) -> str:
             fresh = writer.name()
             writer.write(1, f"{fresh}: {result} = {name}({', '.join(['p0 - 1', *rest])})")
             writer.scope[fresh] = result
-        writer.write(1, f"return {writer.expression(result, 3)}")
+        writer.write(1, f"return {writer.result(result)}")
         texts += [f"def {name}({', '.join(head)}) -> {result}:", *writer.lines, "", ""]
-        known[name] = Known(tuple(types), result, keywords)
+        if result not in MADE:
+            known[name] = Known(tuple(types), result, keywords)
     return "\n".join(texts)

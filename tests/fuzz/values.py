@@ -47,6 +47,8 @@ ELEMENT = {
     for name, code in TYPECODES.items()
     for bound in (name, SLICES[name])
 }
+LISTS = {"list[float]": "float", "list[int]": "int"}
+ELEMENT |= LISTS
 TUPLES = {
     "tuple[int, float]": ("int", "float"),
     "tuple[float, bool, int]": ("float", "bool", "int"),

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from tests.fuzz.values import Draw
 
 FIELD = re.compile(r"\{(\w+)\}")
-PARAMETERS = ["floats", "floats", "ints", "grid", "float", "int"]
-LISTS = frozenset({"floats", "ints", "grid"})
+PARAMETERS = ["floats", "floats", "ints", "grid", "row", "float", "int"]
+LISTS = frozenset({"floats", "ints", "grid", "row"})
 EXPRESSIONS = {
     "float": [
         "({f} + {f})", "({f} - {f})", "({f} * {f})", "({f} / ({f} + 3.5))", "{floats}[{at}]",
         "float({i})", "min({f}, {f})", "abs({f})", "({f} if {test} else {f})",
-        "{grid}[{at}][{at}]", "sum({grid}[{at}], 0.0)", "sum({floats}[{at}:], 0.0)",
+        "{grid}[{at}][{at}]", "sum({grid}[{at}], 0.0)", "{row}[{at}]",
+        "sum({floats}[{at}:], 0.0)",
         "max({floats}[{at}:{at}])", "math.sqrt(abs({f}))",
     ],
     "int": [
@@ -38,6 +39,7 @@ PLACES = ["0", "1", "-1", "2", "-3"]
 STATEMENTS = [
     "{floats}[{at}] = {f}", "{floats}[{at}] += {f}", "{ints}[{at}] = {i} % 1009",
     "{ints}[{at}] = {i} & 255", "{set_float} += {f}", "{set_int} = {i} % 100003",
+    "{row}[{at}] = {f}", "{row}[{at}] *= {f}",
     "{set_float} = {f}", "{grid}[{at}][{at}] = {f}", "{grid}[{at}][{at}] -= {f}",
 ]  # fmt: skip
 READS = [
@@ -130,11 +132,17 @@ class Writer:
         calls = [
             name
             for name, kernel in self.known.items()
-            if kernel.result == kind and set(kernel.parameters) <= set(self.scope.values())
+            if kernel.result == kind
+            and all(each not in LISTS or self.listed(each) for each in kernel.parameters)
         ]
         if calls and not self.number(2):
             return self.call(self.pick(calls), deep)
         return self.filled(EXPRESSIONS[kind], deep)
+
+    def listed(self, kind: str) -> list[str]:
+        """What can be passed where a list of this kind is wanted."""
+        rows = [f"{name}[{place}]" for name in self.names("grid") for place in ("0", "-1")]
+        return self.names(kind) + (rows if kind == "row" else [])
 
     def call(self, name: str, deep: int) -> str:
         kernel = self.known[name]
@@ -143,10 +151,10 @@ class Writer:
             if kind in ("float", "int"):
                 given.append(self.expression(kind, deep - 1))
                 continue
-            passed = self.pick(self.names(kind))
+            passed = self.pick(self.listed(kind))
             if at in kernel.written:
-                self.written.add(passed)
-            elif kind != "grid" and not kernel.written and not self.number(2):
+                self.written.add(passed.partition("[")[0])
+            elif kind in ("floats", "ints") and not kernel.written and not self.number(2):
                 passed = f"{passed}[{self.pick(PLACES)}:]"
             given.append(passed)
         return f"{name}({', '.join(given)})"
@@ -208,7 +216,7 @@ def main(draw: Draw, known: dict[str, Kernel]) -> list[str]:
         writer.scope["again"] = "floats"
     for name, kernel_ in known.items():
         for _ in range(1 + writer.number(1)):
-            given = [writer.pick(writer.names(kind)) for kind in kernel_.parameters]
+            given = [writer.pick(writer.listed(kind)) for kind in kernel_.parameters]
             writer.line(f"try:\n    print({name}({', '.join(given)}))", 1)
             for failure in ("ArithmeticError", "LookupError", "ValueError"):
                 writer.line(f"except {failure}:\n    print('{failure}')", 1)

@@ -15,7 +15,7 @@ from ppybuild.graph.flow.calls import FOLLOWED
 from ppybuild.graph.flow.records import Element
 from ppybuild.graph.lattice import base_scalar, join_all, members_of
 from ppybuild.graph.locations import locate
-from ppybuild.graph.program import Facts
+from ppybuild.graph.program import Facts, FunctionNode
 from ppybuild.graph.types import (
     BOOL,
     FLOAT,
@@ -115,7 +115,7 @@ class Judge:
         self.counters: dict[str, Mapping[str, int]] = {}
         self.doubtful = doubtful_float(facts, flow)
         self.shown = shown_failures(facts)
-        self.functions: dict[str, dict[ast.AST, ast.AST]] = {}
+        self.functions: dict[str, dict[ast.AST, FunctionNode]] = {}
 
     def numbers(self, group: Group) -> set[Scalar]:
         """The types of what is put in; anything that is not a number is there too."""
@@ -215,7 +215,7 @@ class Judge:
         place = locate(self.facts.program.modules[at.module], at.node)
         return Diagnostic("R3003", f"`{group.name}` stays {what}: {why}", place, help)
 
-    def around(self, made: Element) -> ast.AST | None:
+    def around(self, made: Element) -> FunctionNode | None:
         """The function whose body an expression stands in; None at a module's top level."""
         found = self.functions.get(made.module)
         if found is None:

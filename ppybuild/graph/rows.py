@@ -11,14 +11,27 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ppybuild.graph.program import Facts
-from ppybuild.graph.types import Array, Buffer, Collection, Module, Tuple
+from ppybuild.graph.program import Facts, FunctionNode
+from ppybuild.graph.scopes import parameters_of, scope_of
+from ppybuild.graph.types import (
+    Array,
+    Buffer,
+    Class,
+    Collection,
+    Function,
+    Literal,
+    Module,
+    Scalar,
+    Tuple,
+)
 
 ALLOWED = frozenset({"made", "index", "store", "len", "iterate", "truth", "identity"})
 """Uses of rows that a memoryview has, with a list's meaning."""
 ALLOWED_OF_ALL = ALLOWED - {"store"}
 """Uses of the list of rows that a tuple has."""
 
+INERT = Scalar | Literal | Tuple | Array | Buffer | Module | Function | Class
+"""Types of values that run no code of the program when they are used."""
 REPEATABLE = Array | Buffer | Tuple
 _PLAIN = frozenset(
     f"builtins.{name}"
@@ -42,7 +55,7 @@ ELSEWHERE = Doubt("its rows are made elsewhere", "make the rows where the list i
 
 
 def rows_of(
-    facts: Facts, node: ast.AST, function: ast.AST | None
+    facts: Facts, node: ast.AST, function: FunctionNode | None
 ) -> tuple[ast.expr, ...] | Doubt:
     """The expressions that make the rows of a list that `node` makes, all of one length.
 
@@ -118,19 +131,14 @@ def _counted(facts: Facts, over: ast.expr) -> tuple[ast.expr, ...] | None:
 class _Steady:
     """What gives the same each time while an expression is evaluated."""
 
-    def __init__(self, facts: Facts, node: ast.AST, function: ast.AST | None) -> None:
+    def __init__(self, facts: Facts, node: ast.AST, function: FunctionNode | None) -> None:
         self.constants = facts.constants
         inside = list(ast.walk(node))
         self.quiet = all(_is_quiet(facts, each) for each in inside)
         """Whether nothing that it does can run code of the program."""
-        around = list(ast.walk(function)) if function is not None else []
-        self.private = function is not None and not any(
-            isinstance(each, ast.Global | ast.Nonlocal) for each in around
-        )
         self.bound = set(_bound(inside))
-        self.locals = set(_bound(around)) | {
-            each.arg for each in around if isinstance(each, ast.arg)
-        }
+        self.private = set[str]() if function is None else _private(function)
+        """Variables that only the function around binds."""
 
     def holds(self, part: ast.expr) -> bool:
         match part:
@@ -139,8 +147,7 @@ class _Steady:
             case ast.Name() if part in self.constants:
                 return True
             case ast.Name(id=name):
-                mine = self.private and name in self.locals
-                return name not in self.bound and (self.quiet or mine)
+                return name not in self.bound and (self.quiet or name in self.private)
             case ast.BinOp(left=left, right=right):
                 return self.holds(left) and self.holds(right)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as measured]):
@@ -150,14 +157,28 @@ class _Steady:
         return False
 
 
+def _private(function: FunctionNode) -> set[str]:
+    if any(isinstance(each, ast.Global | ast.Nonlocal) for each in ast.walk(function)):
+        return set()
+    bound = scope_of(function.body, expressions=True).bound
+    return bound | {each.arg for each in parameters_of(function)}
+
+
 def _is_quiet(facts: Facts, node: ast.AST) -> bool:
+    if isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), ast.Store):
+        found = facts.types.get(node)
+        if isinstance(found, Collection):
+            if found.kind in ("Iterator", "Iterable"):
+                return False
+        elif not isinstance(found, INERT):
+            return False
     match node:
         case ast.Call(keywords=[]):
             callee = facts.callees.get(node)
             return callee is not None and (
                 callee.name in _PLAIN or callee.name.startswith("math.")
             )
-        case ast.Call():
+        case ast.Call() | ast.Await():
             return False
         case ast.Attribute(value=value):
             return isinstance(facts.types.get(value), Module)

@@ -336,6 +336,21 @@ def _show_tensor(found: Tensor) -> str:
     return f"{name}({', '.join(facts)})" if facts else name
 
 
+def is_bare(declared: Type) -> bool:
+    """Whether it says "a tensor", or several, and leaves open which dtype and shape."""
+    if isinstance(declared, Tuple):
+        return bool(declared.items) and all(map(is_bare, declared.items))
+    return declared == Tensor()
+
+
+def refines(found: Type, declared: Type) -> bool:
+    """Whether a type says more of what is bare in the declared one, and nothing else."""
+    if isinstance(declared, Tuple):
+        same = isinstance(found, Tuple) and len(found.items) == len(declared.items)
+        return same and all(map(refines, parts_of(found), declared.items))
+    return isinstance(found, Tensor)
+
+
 def fits(found: Type, wanted: Type) -> bool | None:
     """Whether a value of type `found` may stand where `wanted` is declared: None where that
     cannot be told. As annotations are read: an int fits float, a bool fits int."""

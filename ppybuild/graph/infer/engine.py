@@ -22,7 +22,7 @@ from ppybuild.graph.infer.hierarchy import Hierarchy
 from ppybuild.graph.infer.mentions import Mentions
 from ppybuild.graph.infer.sites import Sites
 from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
-from ppybuild.graph.lattice import anonymous, optional, widened
+from ppybuild.graph.lattice import anonymous, is_bare, optional, refines, widened
 from ppybuild.graph.library import Argument, Library
 from ppybuild.graph.program import Callee, Constant, FunctionNode, Module, Program
 from ppybuild.graph.scopes import parameters_of, scope_of
@@ -146,9 +146,11 @@ class Engine:
                 self.work.add(unit)
             else:
                 self._visit_now(unit)
-        if unit.declared_result is not None:
-            return unit.declared_result
-        return self.read(unit.result, reader)
+        declared = unit.declared_result
+        if declared is not None and not is_bare(declared):
+            return declared
+        found = self.read(unit.result, reader)
+        return declared if declared is not None and not refines(found, declared) else found
 
     def record_fields(self, name: str) -> list[str]:
         """The fields of a dataclass or NamedTuple in order of its generated `__init__`."""

@@ -213,14 +213,12 @@ class Seeds:
         if type(constant) is int:
             return constant
         assigned = self.assigned.get((scope.name, name), ())
-        if len(assigned) == 1:
-            return self.number(assigned[0], scope)
         if assigned or scope.function is None:
-            return None
+            return self.number(assigned[0], scope) if len(assigned) == 1 else None
         parameters = self.facts.signatures[scope.function].parameters
         places = [i for i, parameter in enumerate(parameters) if parameter.name == name]
         if not places:
-            return None
+            return self._named_number(node, name, Scope(None, scope.module))
         if scope.entered is not None:
             return self._number_at(scope.entered, scope.function, places[0])
         return self.number_passed(scope.function, places[0])
@@ -237,9 +235,11 @@ class Seeds:
 
     def _number_at(self, site: Site, function: str, place: int) -> int | None:
         argument = self._argument(function, site.call, place)
-        if argument is None:
-            argument = self.facts.signatures[function].parameters[place].default
-        return None if argument is None else self.number(argument, site.scope)
+        if argument is not None:
+            return self.number(argument, site.scope)
+        default = self.facts.signatures[function].parameters[place].default
+        module = self.facts.program.functions[function].module
+        return None if default is None else self.number(default, Scope(None, module))
 
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
         bound = self.facts.program.functions[function].owner is not None

@@ -122,6 +122,8 @@ class Judge:
         found: set[Scalar] = set()
         for made in group.producers:
             type = self.facts.types.get(made.node) if isinstance(made.node, ast.expr) else None
+            if made.within and isinstance(type, Collection):
+                type = type.item
             item = type.item if isinstance(type, Collection) else None
             if item is not NEVER and item is not UNKNOWN:
                 found.update(_scalars(item))

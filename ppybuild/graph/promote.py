@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.flow import Flow, Slot
 from ppybuild.graph.flow.records import Classes
-from ppybuild.graph.grids import find_grids
+from ppybuild.graph.grids import Grids, find_grids
 from ppybuild.graph.judge import Group, Judge, groups_of
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Facts
@@ -62,7 +62,12 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
             continue
         typecodes[group.root] = TYPECODES[numbers.pop()]
     grids = find_grids(judge, groups, typecodes)
-    remarks += grids.remarks
+    while stranded := _stranded(groups, typecodes, grids):
+        remarks += [each for each in grids.remarks if each.code == "R3003"]
+        for root in stranded:
+            del typecodes[root]
+        grids = find_grids(judge, groups, typecodes)
+    remarks = list(dict.fromkeys((*remarks, *grids.remarks)))
     for root, typecode in typecodes.items():
         if root not in grids.rows:
             remarks.append(_promoted(facts, groups[root], typecode))
@@ -75,6 +80,18 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
         _producers(groups, grids.typecodes),
         tuple(remarks),
     )
+
+
+def _stranded(
+    groups: Mapping[Slot, Group], typecodes: Mapping[Slot, str], grids: Grids
+) -> list[Slot]:
+    """Classes with lists that some expression makes inside another one, where that one does
+    not become a grid: nothing could make them arrays."""
+    return [
+        root
+        for root in typecodes
+        if any(made.within and made.node not in grids.made for made in groups[root].producers)
+    ]
 
 
 def _by_slot(groups: Mapping[Slot, Group], typecodes: Mapping[Slot, str]) -> dict[Slot, str]:

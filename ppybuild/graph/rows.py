@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ppybuild.graph.flow.calls import MAKERS
 from ppybuild.graph.program import Facts, FunctionNode
 from ppybuild.graph.scopes import parameters_of, scope_of
 from ppybuild.graph.types import (
@@ -79,6 +80,8 @@ def rows_of(
             return tuple(rows) if alike and fixed else UNEQUAL
         case ast.BinOp(op=ast.Mult()):
             return SHARED
+        case ast.Call() if (callee := facts.callees.get(node)) and callee.name in MAKERS:
+            return (node,)
     return ELSEWHERE
 
 

@@ -196,6 +196,17 @@ class Body(ABC):
         self.gathered.producers[slot] = [Element(node, self.module.name)]
         return slot
 
+    def produce_all(self, node: ast.expr) -> Slot:
+        """A new list, and where that is one of lists, those."""
+        slot = self.produce(node)
+        found = self.type_of(node)
+        if isinstance(found, Collection) and isinstance(found.item, Collection):
+            held = self.classes.item(slot)
+            self.use(held, "made", node)
+            made = Element(node, self.module.name, within=True)
+            self.gathered.producers.setdefault(held, []).append(made)
+        return slot
+
     def escape(self, slot: Slot | None, node: ast.AST, detail: str) -> None:
         self.use(slot, "escape", node, detail)
 

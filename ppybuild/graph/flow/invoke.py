@@ -84,7 +84,7 @@ class Calls(Body):
         if callee and callee.name in MAKERS:
             self.value(method.value)
             self.arguments(node)
-            return self.produce(node)
+            return self.produce_all(node)
         if self.is_list(method.value):
             return self.list_method(node, method, self.arguments(node))
         if isinstance(self.type_of(method.value), Dictionary) and method.attr in MAPPING_READS:

@@ -43,6 +43,8 @@ class Element:
     node: ast.expr | ast.AugAssign
     module: str
     spread: bool = False
+    within: bool = False
+    """Of an expression that makes a list: it makes several, inside another one."""
 
 
 @dataclass(slots=True)

@@ -30,16 +30,6 @@ class Drawn {
   at::Tensor state_;
 };
 
-template <size_t N>
-bool are_on_cpu(const std::array<at::Tensor, N>& tensors) {
-  for (const at::Tensor& tensor : tensors) {
-    if (!tensor.is_cpu()) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /* What dropout multiplies by: nothing, or with the probability `keep` what makes up for it. */
 inline at::Tensor noise(const at::Tensor& input, double keep) {
   at::Tensor drawn = at::_ops::empty_like::call(

@@ -63,6 +63,23 @@ inline at::Tensor& writable(const at::Tensor& tensor) {
   return const_cast<at::Tensor&>(tensor);
 }
 
+template <size_t N>
+bool are_on_cpu(const std::array<at::Tensor, N>& tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.is_cpu()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Batch normalisation needs several numbers in each channel. */
+inline void several(const at::Tensor& input) {
+  if (input.dim() < 2 || input.numel() == input.size(1)) {
+    throw Abandon();
+  }
+}
+
 /* Runs the calls of a step. False where Python has to run it, for nothing has been written,
  * or with an exception set. `wrote` tells whether an operator was to write in place. */
 template <class Body>

@@ -196,6 +196,14 @@ inline PyObject* parameter(PyObject* module, PyObject* name) {
   return item(own(module, parameters), name);
 }
 
+inline PyObject* buffer(PyObject* module, PyObject* name) {
+  static Name buffers("_buffers");
+  if (module == nullptr || own(module, name) != nullptr) {
+    return nullptr;
+  }
+  return item(own(module, buffers), name);
+}
+
 inline bool has_size(PyObject* dictionary, Py_ssize_t size) {
   return dictionary != nullptr && PyDict_Check(dictionary) && PyDict_GET_SIZE(dictionary) == size;
 }

@@ -107,7 +107,8 @@ class _Body:
                 self.names[arg] if isinstance(arg, Value) else repr(getattr(arg, "value", None))
                 for arg in node.args
             )
-            return f"at::Tensor {results} = {node.op}({passed});"
+            given = f"at::Tensor {results} = " if node.results else ""
+            return f"{given}{node.op}({passed});"
         operator = self.schemas.operator(node.op)
         call = self._call(node, operator)
         if place in self.step.landing:

@@ -19,7 +19,6 @@ from ppybuild.emit.tensors.exact import values_in
 from ppybuild.emit.tensors.forward import renamed
 from ppybuild.emit.tensors.fused import NotFusible
 from ppybuild.emit.tensors.ir import Argument, Graph, Node, TensorType, Value
-from ppybuild.emit.tensors.lower import SAME_SIZE
 from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.emit.tensors.step import Output, step_graph
 from ppybuild.graph.regions.step_records import StepRegion
@@ -27,6 +26,10 @@ from ppybuild.graph.schemas import Operator, Schemas
 
 SAME = frozenset({"aten::detach", "aten::alias"})
 """Operators that pass a tensor on: below autograd nothing tells it from the result."""
+
+
+ON_CPU = frozenset({"aten::native_batch_norm"})
+"""Operators that PyTorch runs on the processor, and others in their place elsewhere."""
 
 
 @final
@@ -40,6 +43,8 @@ class ExactStep:
     """By number of a node, the input in whose memory its result belongs."""
     draws: bool
     """Whether it draws random numbers."""
+    on_cpu: bool
+    """Whether it has calls that PyTorch makes on the processor only."""
 
     @property
     def types(self) -> dict[Value, TensorType]:
@@ -62,7 +67,8 @@ def plan_exact(region: StepRegion, schemas: Schemas) -> ExactStep:
     graph = _without_the_unused(graph, schemas)
     landing = plan_landing(graph, outputs, schemas)
     draws = any(_draws(node, schemas) for node in graph.nodes)
-    return ExactStep(region, graph, outputs, landing, draws)
+    on_cpu = draws or any(node.op in ON_CPU for node in graph.nodes)
+    return ExactStep(region, graph, outputs, landing, draws, on_cpu)
 
 
 def _operator(node: Node, schemas: Schemas) -> Operator | None:
@@ -97,7 +103,7 @@ def _without_the_unused(graph: Graph, schemas: Schemas) -> Graph:
     types = dict(graph.types)
     nodes = []
     for node in reversed(graph.nodes):
-        acts = node.op == SAME_SIZE or _draws(node, schemas) or _may_raise(node, types)
+        acts = not node.results or _draws(node, schemas) or _may_raise(node, types)
         if acts or used & set(node.results):
             nodes.append(node)
             used |= read_by(node)

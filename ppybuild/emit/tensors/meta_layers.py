@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ppybuild.emit.tensors.ir import Items, TensorType
+from ppybuild.emit.tensors.ir import Dim, Items, TensorType
 from ppybuild.emit.tensors.meta import Call, Results, like, likes, named, pointwise, promoted
 
 
@@ -58,6 +58,46 @@ def _convolution(call: Call) -> Results:
     return (TensorType(source.dtype, (source.shape[0], weight.shape[0], *spatial)),)
 
 
+def _pooled(count: int, dilation: int | None, ceil: int) -> Callable[[Call], Results]:
+    """Windows over the last two dimensions; `dilation`, `ceil`: where these arguments stand;
+    `count`: of results, the second being indices."""
+
+    def rule(call: Call) -> Results:
+        source = call.type(0)
+        kernel, stride, padding = (_pair(call, place) for place in (1, 2, 3))
+        spread = _pair(call, dilation) if dilation is not None else (1, 1)
+        shape = source.shape
+        if shape is not None:
+            over = zip(shape[-2:], kernel, stride or kernel, padding, spread, strict=True)
+            sizes = [_windows(*one, up=bool(call.literal(ceil))) for one in over]
+            known = [size for size in sizes if size is not None]
+            shape = (*shape[:-2], *known) if len(known) == 2 else None
+        return (TensorType(source.dtype, shape), TensorType("int64", shape))[:count]
+
+    return rule
+
+
+def _pair(call: Call, place: int) -> tuple[int, ...]:
+    found = call.integers(place) or ()
+    return found * 2 if len(found) == 1 else found
+
+
+def _windows(
+    size: Dim, kernel: int, stride: int, padding: int, spread: int, *, up: bool
+) -> int | None:
+    if not isinstance(size, int):
+        return None
+    room = size + 2 * padding - spread * (kernel - 1) - 1
+    count = (-(-room // stride) if up else room // stride) + 1
+    return count - 1 if up and (count - 1) * stride >= size + padding else count
+
+
+def _adapted(call: Call) -> Results:
+    source = call.type(0)
+    shape = None if source.shape is None else (*source.shape[:-2], *_pair(call, 1))
+    return (TensorType(source.dtype, shape),)
+
+
 LAYERS: Mapping[str, Callable[[Call], Results]] = {
     "aten::mse_loss": _loss(2),
     "aten::smooth_l1_loss": _loss(2),
@@ -73,6 +113,13 @@ LAYERS: Mapping[str, Callable[[Call], Results]] = {
         call.type(1),
         call.type(2),
         call.type(2),
+    ),
+    "aten::max_pool2d_with_indices": _pooled(2, 4, 5),
+    "aten::avg_pool2d": _pooled(1, None, 4),
+    "aten::_adaptive_avg_pool2d": _adapted,
+    **named(
+        "max_pool2d_with_indices_backward avg_pool2d_backward _adaptive_avg_pool2d_backward",
+        like(1),
     ),
     "aten::convolution": _convolution,
     "aten::convolution_backward": lambda call: (

@@ -144,7 +144,7 @@ def _outputs(
     for leaf in region.leaves:
         kind = builder.type(Value(leaf.input))
         for name, value in (
-            ("write", leaf.last if leaf.writes else None),
+            ("write", leaf.last if leaf.last != leaf.input else None),
             ("gradient", leaf.gradient),
         ):
             if value is None:

@@ -109,6 +109,12 @@ class _Writer:
             value = inputs[*path, name]
             self.objects[value] = self._found(reached, spelled)
             self._check(f"ppy::is_parameter({self.objects[value]}, {self.tensor(value)})")
+        for name, _ in built.buffers:
+            kept = inputs.get((*path, name))
+            if kept is not None:
+                reached = f"ppy::buffer({variable}, {self._name(name)})"
+                buffer = self._found(reached, ".".join((*path, name)))
+                self._check(f"ppy::is_parameter({buffer}, {self.tensor(kept)})")
         for name, child in built.children:
             spelled = ".".join((*path, name))
             inner = self._found(f"ppy::child({variable}, {self._name(name)})", spelled)

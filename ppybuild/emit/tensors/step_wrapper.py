@@ -437,7 +437,7 @@ class _Exact(_Wrapper):
         ]
 
     def together(self) -> list[str]:
-        return ["ppy::are_on_cpu(t)"] if self.step.draws else []
+        return ["ppy::are_on_cpu(t)"] if self.step.on_cpu else []
 
 
 def _spelled(type: TensorType) -> str:

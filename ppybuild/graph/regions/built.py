@@ -33,6 +33,7 @@ class Built:
     """None for one that is absent: `bias=False`."""
     children: tuple[tuple[str, Built], ...] = ()
     config: tuple[Config, ...] = ()
+    buffers: tuple[tuple[str, Tensor | None], ...] = ()
 
     def child(self, name: str) -> Built | None:
         return dict(self.children).get(name)

@@ -44,6 +44,10 @@ class Layer:
     parameters: Callable[[Settings], Parameters] = _none
     widened: tuple[tuple[str, int], ...] = ()
     """Settings that become a tuple of so many where they are one number."""
+    follows: tuple[tuple[str, str], ...] = ()
+    """Settings that are what another one is where they are None."""
+    buffers: Callable[[Settings], Parameters] = _none
+    """Tensors that it keeps and does not train."""
     inputs: int = 1
 
 
@@ -130,7 +134,64 @@ def _convolutional(dims: int) -> Layer:
     )
 
 
+def _pool(calls: str, more: Mapping[str, Setting], *, wide: bool = False) -> Layer:
+    """Windows; `more`: settings after the padding. `wide`: whether sizes become tuples."""
+    sizes = ("kernel_size", "stride", "padding")
+    takes = {"kernel_size": REQUIRED, "stride": None, "padding": 0, **more}
+    passed = tuple(name for name in takes if name != "return_indices")
+    return Layer(
+        calls,
+        passed,
+        tuple(takes.items()),
+        passed,
+        (("return_indices", False),) if "return_indices" in takes else (),
+        widened=tuple((size, 1) for size in sizes) if wide else (),
+        follows=(("stride", "kernel_size"),),
+    )
+
+
+def _batch_norm() -> Layer:
+    takes: dict[str, Setting] = {
+        "num_features": REQUIRED,
+        "eps": 1e-5,
+        "momentum": 0.1,
+        "affine": True,
+        "track_running_stats": True,
+    }
+    return Layer(
+        BATCH_NORM,
+        (),
+        tuple(takes.items()),
+        ("eps", "momentum"),
+        (("training", True), ("track_running_stats", True)),
+        _scale_and_shift,
+        buffers=_running,
+    )
+
+
+def _scale_and_shift(settings: Settings) -> Parameters:
+    one = _tensor(_size(settings, "num_features")) if settings["affine"] else None
+    return (("weight", one), ("bias", one))
+
+
+def _running(settings: Settings) -> Parameters:
+    """Statistics of the batches so far, and how many there were."""
+    features = Tensor(DTYPE, (_size(settings, "num_features"),))
+    count = Tensor("int64", ())
+    return (
+        ("running_mean", features),
+        ("running_var", features),
+        ("num_batches_tracked", count),
+    )
+
+
 _FUNCTIONAL = "torch.nn.functional"
+
+BATCH_NORM = "torch.batch_norm"
+"""What writes the layer's buffers too; see `updates.py`."""
+
+_MAXIMUM: Mapping[str, Setting] = {"dilation": 1, "return_indices": False, "ceil_mode": False}
+_MEAN: Mapping[str, Setting] = {"ceil_mode": False, "count_include_pad": True}
 
 _LAYERS: Mapping[str, Layer] = {
     "Linear": Layer(
@@ -166,6 +227,18 @@ _LAYERS: Mapping[str, Layer] = {
     ),
     "Conv1d": _convolutional(1),
     "Conv2d": _convolutional(2),
+    "BatchNorm1d": _batch_norm(),
+    "BatchNorm2d": _batch_norm(),
+    "MaxPool1d": _pool("torch.max_pool1d", _MAXIMUM),
+    "MaxPool2d": _pool("torch.max_pool2d", _MAXIMUM),
+    "AvgPool1d": _pool("torch.avg_pool1d", _MEAN, wide=True),
+    "AvgPool2d": _pool(f"{_FUNCTIONAL}.avg_pool2d", {**_MEAN, "divisor_override": None}),
+    "AdaptiveAvgPool2d": Layer(
+        "torch._C._nn.adaptive_avg_pool2d",
+        ("output_size",),
+        (("output_size", REQUIRED),),
+        ("output_size",),
+    ),
     "Dropout": Layer(
         f"{_FUNCTIONAL}.dropout",
         ("p",),
@@ -183,6 +256,9 @@ _LAYERS: Mapping[str, Layer] = {
     "SiLU": _in_place(f"{_FUNCTIONAL}.silu"),
     "SELU": _in_place(f"{_FUNCTIONAL}.selu"),
     "ReLU6": _in_place(f"{_FUNCTIONAL}.relu6"),
+    "Mish": _in_place(f"{_FUNCTIONAL}.mish"),
+    "Hardswish": _in_place(f"{_FUNCTIONAL}.hardswish"),
+    "LogSigmoid": Layer(f"{_FUNCTIONAL}.logsigmoid"),
     "Tanh": Layer("torch.tanh"),
     "Sigmoid": Layer("torch.sigmoid"),
     "GELU": _activation(f"{_FUNCTIONAL}.gelu", approximate="none"),

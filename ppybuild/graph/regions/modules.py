@@ -135,17 +135,20 @@ class _Reader:
         if len(call.args) > len(settings) or any(name not in settings for name, _ in given):
             raise NotKnown(f"`{ast.unparse(call)}` has other arguments than regions know")
         settings |= {name: self._setting(value, scope) for name, value in given}
+        for name, other in layer.follows:
+            if settings[name] is None:
+                settings[name] = settings[other]
         for name, count in layer.widened:
             if isinstance(wide := settings[name], int):
                 settings[name] = (wide,) * count
         if REQUIRED in settings.values():
             raise NotKnown(f"`{ast.unparse(call)}` lacks an argument")
         try:
-            parameters = layer.parameters(settings)
+            parameters, buffers = layer.parameters(settings), layer.buffers(settings)
         except AssertionError:
             raise NotKnown(f"`{ast.unparse(call)}` has an unknown size") from None
         held = (*((name, settings[name]) for name in layer.checked), *layer.held)
-        return Built(kind, "", parameters, (), tuple(Config(*pair) for pair in held))
+        return Built(kind, "", parameters, (), tuple(Config(*pair) for pair in held), buffers)
 
     def _setting(self, node: ast.expr, scope: Scope) -> Setting:
         match node:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ppybuild.graph.regions.built import PROGRAM, Built
 from ppybuild.graph.regions.inline import ProgramNames
-from ppybuild.graph.regions.layers import IDENTITY, LAYERS, MODULE_LIST, SEQUENTIAL
+from ppybuild.graph.regions.layers import BATCH_NORM, IDENTITY, LAYERS, MODULE_LIST, SEQUENTIAL
 from ppybuild.graph.regions.stepping import StepBody
 from ppybuild.graph.regions.updates import CLIPPING, Updates, number_of
 from ppybuild.graph.regions.values import (
@@ -117,6 +117,9 @@ class TrainerBody(StepBody):
         layer = LAYERS.get(built.kind)
         if layer is None or len(positional) != layer.inputs or keywords:
             raise Unsupported("a layer that is called with other than its inputs", node)
+        if layer.calls == BATCH_NORM:
+            source = self._given(positional[0], node)
+            return Updates(self, self.step, node).normalize(target, source)
         parameters = dict(built.parameters)
         named: dict[str, Symbol] = {}
         for name in layer.passes:

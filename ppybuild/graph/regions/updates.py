@@ -1,6 +1,7 @@
-"""What an optimizer's `step` and clipping by norm compute, as operators.
+"""What an optimizer's `step`, clipping by norm and batch normalisation compute, as operators.
 
 optimizer.step()     →    for each parameter, the arithmetic of torch's own default form
+norm(x)              →    the layer's result, and what its running statistics then are
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ import ast
 from dataclasses import dataclass, field
 from typing import final
 
+from ppybuild.graph.regions.found import Seed
 from ppybuild.graph.regions.optimizers import KINDS
 from ppybuild.graph.regions.records import Input, InputKind
 from ppybuild.graph.regions.step_records import Optimized
 from ppybuild.graph.regions.stepping import StepTrace
 from ppybuild.graph.regions.trace import Body
-from ppybuild.graph.regions.values import Optimizer, Unsupported
+from ppybuild.graph.regions.values import Object, Optimizer, Results, Symbol, Unsupported
 from ppybuild.graph.schemas import Given, Mismatch, match
-from ppybuild.graph.schemas.match import NONE
+from ppybuild.graph.schemas.match import NONE, literal
+from ppybuild.graph.types import Tensor
 
 CLIPPING = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad.clip_grad_norm_")
 _ZERO_GUARD = 1e-6
@@ -127,19 +130,69 @@ class Updates:
         self.step.recording = before
         return total
 
+    def normalize(self, layer: Object, source: Given) -> Given:
+        """A layer of batch normalisation in training, which keeps running statistics."""
+        built = layer.built
+        momentum, eps = literal(built.setting("momentum")), literal(built.setting("eps"))
+        if momentum == NONE:
+            raise Unsupported("batch normalisation by an average of all batches", self.node)
+        affine = [
+            NONE if type is None else self._reached(layer, name, type, trained=True)
+            for name, type in built.parameters
+        ]
+        buffers = [
+            self._reached(layer, name, type, trained=False)
+            for name, type in built.buffers
+            if type is not None
+        ]
+        before, self.step.recording = self.step.recording, False
+        # Copies, for the step must not write what is there before all has been computed.
+        mean, variance, batches = (self._call("clone", buffer) for buffer in buffers)
+        batches = self._call("add.Tensor", batches, Given("int", 1))
+        self.step.recording = before
+        settings = (Given("bool", True), momentum, eps)
+        found = self._several("native_batch_norm", source, *affine, mean, variance, *settings)
+        # The operator has written the copies. PyTorch counts only what `add_` writes.
+        for buffer, value, times in zip(
+            buffers, (mean, variance, batches), (0, 0, 1), strict=True
+        ):
+            self._write(buffer, value, times)
+        return found[0]
+
     # Helpers
+
+    def _reached(self, layer: Object, name: str, type: Tensor, *, trained: bool) -> Given:
+        spelled = ".".join((layer.name, name))
+        found = self.step.new_leaf(spelled, layer.place, (*layer.path, name))
+        self.step.seeds[number_of(found)] = Seed(type, grows=trained)
+        return found
+
+    def _several(self, name: str, *given: Given) -> tuple[Given, ...]:
+        """An operator with several results."""
+        found = self._noted(name, None, given, {})
+        assert isinstance(found, Results)
+        return found.items
 
     def _call(
         self, name: str, receiver: Given | None, *given: Given, **keywords: Given
     ) -> Given:
+        found = self._noted(name, receiver, given, keywords)
+        assert isinstance(found, Given)
+        return found
+
+    def _noted(
+        self,
+        name: str,
+        receiver: Given | None,
+        given: tuple[Given, ...],
+        keywords: dict[str, Given],
+    ) -> Symbol:
         """An operator by its name in ATen."""
         operator = self.step.torch.schemas.operator(f"aten::{name}")
         bound = match([operator], given, keywords, receiver=receiver)
         if isinstance(bound, Mismatch):
             raise Unsupported(f"`{name}`: {bound.reason}", self.node)
-        found = self.body._noted(operator, bound.arguments, self.node)
-        assert isinstance(found, Given)
-        return found
+        return self.body._noted(operator, bound.arguments, self.node)
 
     def _write(self, target: Given, value: Given, times: int) -> None:
         number = number_of(target)

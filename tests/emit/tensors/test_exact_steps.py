@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
 
 from tests.emit.tensors.building import has_compiler
 from tests.emit.tensors.test_step_guards import NAMES, SOURCE
 from tests.emit.tensors.test_step_modules import MODEL as NET
 from tests.emit.tensors.test_step_modules import STEPS as NET_STEPS
 from tests.emit.tensors.test_steps import MODEL, PROGRAMS, STEP, UPDATE
-from tests.emit.tensors.training import Trained, train
+from tests.emit.tensors.training import Trained, assert_same, train
 
 pytestmark = pytest.mark.skipif(not has_compiler(), reason="needs g++")
-
-
-def assert_same(found: Any, wanted: Any) -> None:
-    """Nested containers of numbers and tensors, bit for bit, with the tensors' strides."""
-    assert type(found) is type(wanted)
-    if isinstance(wanted, torch.Tensor):
-        assert found.dtype == wanted.dtype
-        assert found.shape == wanted.shape
-        assert found.stride() == wanted.stride()
-        assert found.requires_grad == wanted.requires_grad
-        torch.testing.assert_close(found, wanted, rtol=0, atol=0, equal_nan=True)
-    elif isinstance(wanted, list | tuple):
-        assert len(found) == len(wanted)
-        for one, other in zip(found, wanted, strict=True):
-            assert_same(one, other)
-    elif isinstance(wanted, dict):
-        assert list(found) == list(wanted)
-        assert_same(list(found.values()), list(wanted.values()))
-    else:
-        assert found == wanted or (found != found and wanted != wanted)
 
 
 def check(trained: Trained, *steps: str) -> None:

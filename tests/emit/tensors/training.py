@@ -146,3 +146,23 @@ def assert_close(found: Any, wanted: Any) -> None:
             assert_close(one, other)
     else:
         assert found == wanted
+
+
+def assert_same(found: Any, wanted: Any) -> None:
+    """Nested containers of numbers and tensors, bit for bit, with the tensors' strides."""
+    assert type(found) is type(wanted)
+    if isinstance(wanted, torch.Tensor):
+        assert found.dtype == wanted.dtype
+        assert found.shape == wanted.shape
+        assert found.stride() == wanted.stride()
+        assert found.requires_grad == wanted.requires_grad
+        torch.testing.assert_close(found, wanted, rtol=0, atol=0, equal_nan=True)
+    elif isinstance(wanted, list | tuple):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_same(one, other)
+    elif isinstance(wanted, dict):
+        assert list(found) == list(wanted)
+        assert_same(list(found.values()), list(wanted.values()))
+    else:
+        assert found == wanted or (found != found and wanted != wanted)

@@ -16,6 +16,7 @@ from ppybuild.emit.tensors.derivatives.builder import (
     argument,
 )
 from ppybuild.emit.tensors.derivatives.call import Call
+from ppybuild.emit.tensors.derivatives.pooling import POOLS
 from ppybuild.emit.tensors.infer import infer_types
 from ppybuild.emit.tensors.ir import Argument, Graph, Items, Node, TensorType, Value
 from ppybuild.emit.tensors.meta import FLOATING, Results, product
@@ -24,6 +25,10 @@ Composition = Callable[[Builder, Call], Value | tuple[Value, ...]]
 
 NOISE = "ppy::noise"
 """Not an operator: what dropout multiplies a tensor by, laid out and drawn as ATen does it."""
+
+SEVERAL = "ppy::several"
+"""Not an operator: its tensor must have more than one number in each channel, else the run is
+abandoned."""
 
 NONE, MEAN, SUM = range(3)
 """The enumerators of a loss's reduction."""
@@ -195,6 +200,12 @@ def _layer_norm(b: Builder, n: Call) -> Value:
     return b.call("native_layer_norm", n[0], n[1], n[2], n[3], n[4])
 
 
+def _tracked_batch_norm(b: Builder, n: Call) -> tuple[Value, ...]:
+    """As the layer's forward has it: with a look at the size first."""
+    b.append(Node(SEVERAL, (n[0],), (), b.location))
+    return b.results("native_batch_norm", *n.node.args)
+
+
 def _dropout(b: Builder, n: Call) -> Value:
     """The mask is drawn as ATen draws it, and kept for the gradient."""
     source, p = n.value(0), n.number(1)
@@ -290,6 +301,7 @@ COMPOSITIONS: Mapping[str, Composition] = {
     "l1_loss": _l1,
     "layer_norm": _layer_norm,
     "batch_norm": lambda b, n: b.call("native_batch_norm", *n.node.args[:8]),
+    "native_batch_norm": _tracked_batch_norm,
     "dropout": _dropout,
     "conv1d": _convolution(1),
     "conv2d": _convolution(2),
@@ -322,6 +334,7 @@ COMPOSITIONS: Mapping[str, Composition] = {
     "true_divide.Tensor": _same("div.Tensor"),
     "where.ScalarSelf": _where_scalars,
     "where.ScalarOther": _where_scalars,
+    **POOLS,
 }
 
 

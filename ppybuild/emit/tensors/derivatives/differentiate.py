@@ -20,6 +20,7 @@ from ppybuild.emit.tensors.derivatives.losses import (
     layer_norm,
 )
 from ppybuild.emit.tensors.derivatives.pointwise import POINTWISE, Rules
+from ppybuild.emit.tensors.derivatives.pooling import POOLING
 from ppybuild.emit.tensors.derivatives.products import PRODUCTS
 from ppybuild.emit.tensors.derivatives.reductions import REDUCTIONS
 from ppybuild.emit.tensors.derivatives.views import VIEWS
@@ -35,6 +36,7 @@ BACKWARD: Rules = {
     **PRODUCTS,
     **VIEWS,
     **LOSSES,
+    **POOLING,
 }
 """By operator, by place of the argument."""
 
@@ -73,7 +75,7 @@ UNDIFFERENTIATED = frozenset(
 )
 """Operators through which no gradient goes."""
 
-_COUNT = sum(map(len, (POINTWISE, REDUCTIONS, PRODUCTS, VIEWS, LOSSES)))
+_COUNT = sum(map(len, (POINTWISE, REDUCTIONS, PRODUCTS, VIEWS, LOSSES, POOLING)))
 if len(BACKWARD) != _COUNT or set(BACKWARD) & (set(JOINT) | set(GATHERING)):
     raise AssertionError("an operator has two derivatives")
 

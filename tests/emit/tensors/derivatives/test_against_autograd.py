@@ -240,6 +240,13 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("conv1d", (t(3, 8), t(4, 3, 3)), {}),
     ("conv2d", (t(2, 4, 6, 6), t(4, 2, 3, 3), t(4)), {"padding": [1, 0], "groups": 2}),
     ("conv2d", (t(2, 3, 7, 7), t(4, 3, 3, 3)), {"dilation": [2], "stride": [2, 1]}),
+    ("max_pool2d", (t(2, 3, 7, 6), [2], [2]), {}),
+    ("max_pool2d", (ties(2, 2, 8, 7), [3, 2], [2, 1], [1, 0], [1, 2], True), {}),
+    ("max_pool1d", (t(2, 3, 9), [3], [2]), {"ceil_mode": True}),
+    ("avg_pool2d", (t(2, 3, 7, 6), [3], [2], [1]), {"count_include_pad": False}),
+    ("avg_pool1d", (t(2, 3, 9), [2], [2]), {}),
+    ("adaptive_avg_pool2d", (t(2, 3, 7, 6), [3, 2]), {}),
+    ("adaptive_avg_pool2d", (t(2, 3, 7, 6), [1, 1]), {}),
     *((op, (t(3, 4), t(3, 4) * 0.7, r), {}) for r in (0, 1, 2)
       for op in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")),
     ("smooth_l1_loss", (t(3, 4), t(3, 4) * 0.7), {"beta": 0.1}),

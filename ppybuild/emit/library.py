@@ -97,6 +97,16 @@ def emit_library(
         return dict.fromkeys(
             making, "its result is an array that it makes: fill one it is given"
         )
+    listed = [
+        name
+        for name in exports
+        if any(
+            isinstance(each, ir.BufferParameter) and each.holder is not None
+            for each in lowered[name].parameters
+        )
+    ]
+    if listed:
+        return dict.fromkeys(listed, "it takes a list: make it a Buffer")
     asking = {name: _asked(name, lowered) for name in exports}
     if any(asking.values()):
         return {name: f"{what} is CPython's own" for name, what in asking.items() if what}

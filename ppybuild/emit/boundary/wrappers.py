@@ -195,6 +195,9 @@ def _take(parameter: Parameter, value: str, name: str) -> Iterator[Argument | st
             element = parameter.element.value
             writable = "true" if parameter.writable else "false"
             take = f"ppy_take_{element}(self, {value}, {writable}, views, &held, &{name})"
+            if parameter.holder is not None:
+                items = "bools" if parameter.holder == "list of bools" else element
+                take = f"ppy_take_list_{items}({value}, views, &held, &{name})"
             yield Argument(f"ppy_{element}", name, take, held=True)
         case GridParameter():
             element = parameter.element.value

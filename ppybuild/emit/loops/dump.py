@@ -53,8 +53,9 @@ def _parameter(parameter: ir.Parameter) -> str:
     match parameter:
         case ir.ScalarParameter(name, type_):
             return f"{name}: {type_.value}"
-        case ir.BufferParameter(name, element, writable):
-            return f"{name}: buffer {element.value}{' writable' if writable else ''}"
+        case ir.BufferParameter(name, element, writable, holder):
+            notes = f"{' writable' if writable else ''}{f' of a {holder}' if holder else ''}"
+            return f"{name}: buffer {element.value}{notes}"
         case ir.GridParameter(name, element, writable):
             return f"{name}: grid {element.value}{' writable' if writable else ''}"
         case ir.TupleParameter(name, items):

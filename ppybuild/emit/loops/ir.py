@@ -343,6 +343,10 @@ Block = tuple[Statement, ...]
 # Functions
 
 
+Holder = Literal["array", "list", "list of bools"]
+"""What numbers in memory are in Python: an `array.array`, or a list."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class ScalarParameter:
@@ -357,6 +361,9 @@ class BufferParameter:
     element: Element
     writable: bool
     """Whether this function or one that it calls stores into it."""
+    holder: Holder | None = None
+    """What is passed, where that is no buffer: a list, whose numbers are copied, and which is
+    only read."""
 
 
 @final
@@ -395,10 +402,6 @@ class OwnBuffer:
 
     name: str
     element: Element
-
-
-Holder = Literal["array", "list", "list of bools"]
-"""What numbers in memory are in Python: an `array.array`, or a list."""
 
 
 @final

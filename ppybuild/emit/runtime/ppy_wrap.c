@@ -65,6 +65,45 @@ bool ppy_hold_grid(ppy_native *self, PyObject *object, const ppy_element *elemen
     return true;
 }
 
+/* Lists: a view of bytes that hold their numbers. */
+
+static bool float_of(PyObject *object, double *number) {
+    *number = PyFloat_CheckExact(object) ? PyFloat_AS_DOUBLE(object) : 0.0;
+    return PyFloat_CheckExact(object);
+}
+
+static bool int_of(PyObject *object, int64_t *number) {
+    int overflow = 1;
+    if (PyLong_CheckExact(object)) *number = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow == 0;
+}
+
+static bool bool_of(PyObject *object, uint8_t *number) {
+    *number = object == Py_True;
+    return PyBool_Check(object);
+}
+
+#define PPY_TAKE_LIST(name, type, buffer_type, item_of) \
+    bool ppy_take_list_##name(PyObject *object, Py_buffer *views, int *held, buffer_type *buffer) { \
+        if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) return false; \
+        const Py_ssize_t length = PySequence_Fast_GET_SIZE(object); \
+        PyObject **items = PySequence_Fast_ITEMS(object); \
+        PyObject *bytes = PyBytes_FromStringAndSize(NULL, length * (Py_ssize_t)sizeof(type)); \
+        bool fits = bytes != NULL; \
+        type *numbers = fits ? (type *)(void *)PyBytes_AS_STRING(bytes) : NULL; \
+        for (Py_ssize_t i = 0; fits && i < length; i++) fits = item_of(items[i], &numbers[i]); \
+        fits = fits && PyObject_GetBuffer(bytes, &views[*held], PyBUF_SIMPLE) == 0; \
+        Py_XDECREF(bytes); /* the view holds it */ \
+        PyErr_Clear(); \
+        if (!fits) return false; \
+        ++*held; \
+        *buffer = (buffer_type){numbers, length}; \
+        return true; \
+    }
+PPY_TAKE_LIST(f64, double, ppy_f64, float_of)
+PPY_TAKE_LIST(i64, int64_t, ppy_i64, int_of)
+PPY_TAKE_LIST(bools, uint8_t, ppy_u8, bool_of)
+
 ppy_stack ppy_last_stack = {UINT64_MAX, UINTPTR_MAX};
 
 /* The lowest address that kernels may reach on the calling thread's stack. */

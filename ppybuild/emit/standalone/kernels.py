@@ -91,8 +91,12 @@ def _same(kind: Kind, parameter: ir.Parameter) -> bool:
     match parameter:
         case ir.ScalarParameter(_, type_):
             return _SCALARS.get(kind) is type_  # type: ignore[arg-type]
-        case ir.BufferParameter(_, element, _):
-            return isinstance(kind, ArrayOf) and ARRAYS[kind.typecode].lower() == element.value
+        case ir.BufferParameter(_, element, _, holder):
+            return (
+                holder is None
+                and isinstance(kind, ArrayOf)
+                and ARRAYS[kind.typecode].lower() == element.value
+            )
         case ir.GridParameter():
             return False  # a standalone program has no memoryviews
         case ir.TupleParameter(_, items):

@@ -249,7 +249,7 @@ class Builder:
         """`name = value`; `last_use` where nothing else reads the value."""
         assert self.env is not None
         name = self.inner.get(name, name)
-        if isinstance(value, BufferRef) and value.holder is not None:
+        if isinstance(value, BufferRef) and value.own:
             self.holders.add(name)
             if name in self.holding:
                 value = self.move(name, value, location)

@@ -178,7 +178,11 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
         case ir.ScalarParameter(_, type_):
             return isinstance(value, ir.Expr) and value.type is type_
         case ir.BufferParameter(_, element, _):
-            return isinstance(value, Items) and value.element is element and not _is_list(value)
+            return (
+                isinstance(value, Items)
+                and value.element is element
+                and _list_of(value) == parameter.holder
+            )
         case ir.GridParameter(_, element, _):
             return isinstance(value, GridRef) and value.element is element
         case ir.TupleParameter(_, items):
@@ -187,9 +191,10 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
             return all(_fits(item, each) for item, each in zip(items, value, strict=True))
 
 
-def _is_list(value: Items) -> bool:
+def _list_of(value: Items) -> ir.Holder | None:
+    """The kind of list that a value is; None for any buffer."""
     buffer = value.buffer if isinstance(value, View) else value
-    return buffer.holder in ("list", "list of bools")
+    return buffer.holder if buffer.is_list else None
 
 
 def _shaped(result: ir.Result, targets: Sequence[ir.Var]) -> Value | None:

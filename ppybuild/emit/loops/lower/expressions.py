@@ -103,7 +103,7 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
             return _attribute(builder, node)
         case ast.NamedExpr(target=target, value=inner):
             value = lower_expr(builder, inner)
-            if isinstance(value, BufferRef) and value.holder is not None:
+            if isinstance(value, BufferRef) and value.own:
                 raise Stay(node, "an array bound inside an expression", "bind it before")
             builder.bind(target.id, value, at(node))
             return builder.read(target, at(node))
@@ -193,6 +193,9 @@ def lower_element(builder: Builder, node: ast.Subscript) -> tuple[Items, ir.Expr
     if not isinstance(value, Items) or (isinstance(value, View) and not value.shared):
         help = "store into the buffer itself" if isinstance(value, View) else ""
         raise Stay(node, f"an item of {describe(value)} that changes", help)
+    buffer = value.buffer if isinstance(value, View) else value
+    if buffer.is_list and not buffer.own:
+        raise Stay(node, "a list that is passed in and changed", "make it a Buffer")
     return value, check_index(builder, node, value, lower_expr(builder, node.slice))
 
 

@@ -11,9 +11,10 @@ from functools import partial
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, NeedsMemory, at, path_of
 from ppybuild.emit.loops.lower.made import lower_made, lower_method
-from ppybuild.emit.loops.lower.signatures import NativeSignature
+from ppybuild.emit.loops.lower.signatures import NativeSignature, argument_node
 from ppybuild.emit.loops.lower.statements import lower_block, note_result
 from ppybuild.emit.loops.lower.stay import Stay
+from ppybuild.emit.loops.lower.through import goes_through
 from ppybuild.emit.loops.lower.values import Binding, BufferRef, GridRef, Value
 from ppybuild.emit.loops.tree import expressions, own_targets, rename, statements
 from ppybuild.emit.loops.verify import scalars
@@ -87,6 +88,14 @@ def _lower_body(
         ir.Guard(ir.Disjoint(*pair), "memory shared with a slice", location)
         for pair in sorted(builder.apart)
     ]
+    for parameter in signature.parameters:
+        listed = isinstance(parameter, ir.BufferParameter) and parameter.holder is not None
+        if listed and not goes_through(tuple(builder.block), parameter.name):
+            raise Stay(
+                argument_node(function, parameter.name),
+                f"the list `{parameter.name}`, which it does not always go through",
+                "make it a Buffer, which is not copied",
+            )
     body, locals_ = _tidy(builder, (*guards, *builder.block), frozenset(fixed))
     result = builder.result[0] if builder.result else None
     return ir.Function(
@@ -139,8 +148,8 @@ def _parameter_value(parameter: ir.Parameter) -> Value:
     match parameter:
         case ir.ScalarParameter(name, type_):
             return ir.Var(name, type_)
-        case ir.BufferParameter(name, element, _):
-            return BufferRef(name, element)
+        case ir.BufferParameter(name, element, _, holder):
+            return BufferRef(name, element, holder)
         case ir.GridParameter(name, element, _):
             return GridRef(name, element)
         case ir.TupleParameter(_, items):

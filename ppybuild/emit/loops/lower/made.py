@@ -369,7 +369,7 @@ def _buffer(builder: Builder, site: ast.expr, kind: Kind) -> BufferRef:
     known = builder.made.get(site)
     if known is None:
         name = f"{builder.targets.get(site, 'made')}.m{len(builder.made) + 1}"
-        known = builder.made[site] = BufferRef(name, *kind)
+        known = builder.made[site] = BufferRef(name, *kind, own=True)
         builder.locals[known.size.name] = I64
     if (known.element, known.holder) != kind:
         raise Stay(site, "a list whose items change their type from turn to turn")
@@ -411,7 +411,7 @@ def lower_method(builder: Builder, node: ast.Call, method: ast.Attribute) -> lis
     if not isinstance(owner, ast.Name) or not builder.is_local(owner.id):
         return None
     buffer = builder.read(owner, at(owner))
-    if not isinstance(buffer, BufferRef) or buffer.holder is None:
+    if not isinstance(buffer, BufferRef) or not buffer.own:
         return None
     match method.attr, node.args, node.keywords:
         case "append", [item], []:

@@ -23,7 +23,12 @@ ARRAYS = {
     "B": ir.Element.U8,
     "b": ir.Element.I8,
 }
-_ONE_OF = "int, float, bool, Buffer[T], Sequence[Buffer[T]], or a tuple of scalars"
+_LISTS: dict[types.Type, tuple[ir.Element, ir.Holder]] = {
+    types.FLOAT: (ir.Element.F64, "list"),
+    types.INT: (ir.Element.I64, "list"),
+    types.BOOL: (ir.Element.U8, "list of bools"),
+}
+_ONE_OF = "int, float, bool, Buffer[T], Sequence[Buffer[T]], list[T], or a tuple of scalars"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ def lower_signature(function: Function, signature: Signature) -> NativeSignature
 
 
 def _parameter(function: Function, parameter: Parameter) -> ir.Parameter:
-    node = _argument_node(function, parameter.name)
+    node = argument_node(function, parameter.name)
     if parameter.kind in ("rest", "keywords"):
         star = "*" if parameter.kind == "rest" else "**"
         raise Stay(node, f"`{star}{parameter.name}`", "name the parameters one by one")
@@ -55,7 +60,7 @@ def _parameter(function: Function, parameter: Parameter) -> ir.Parameter:
     if lowered is None:
         raise Stay(
             node,
-            f"parameter `{parameter.name}` is not a number or a buffer",
+            f"parameter `{parameter.name}` is no number, buffer or list of numbers",
             f"make it {_ONE_OF}",
         )
     return lowered
@@ -68,6 +73,8 @@ def lower_parameter(name: str, type_: types.Type) -> ir.Parameter | None:
             return ir.BufferParameter(name, ir.Element(element), False)
         case types.Array(typecode) if typecode in ARRAYS:
             return ir.BufferParameter(name, ARRAYS[typecode], False)
+        case types.Collection("list" | "Sequence", item) if item in _LISTS:
+            return ir.BufferParameter(name, _LISTS[item][0], False, _LISTS[item][1])
         case types.Collection("Sequence", types.Buffer(element)):
             return ir.GridParameter(name, ir.Element(element), False)
         case types.Tuple(items) if items:
@@ -95,7 +102,7 @@ def _result(type_: types.Type) -> ir.Result | Undecided:
     return _scalar(type_) or Undecided()
 
 
-def _argument_node(function: Function, name: str) -> ast.AST:
+def argument_node(function: Function, name: str) -> ast.AST:
     args = function.node.args
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
     return next((each for each in every if each and each.arg == name), function.node)

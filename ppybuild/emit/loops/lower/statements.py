@@ -127,7 +127,7 @@ def _assign(
         value = builder.pin(value, len(builder.block), at(node), _bound_names(targets))
     if not single or isinstance(value, tuple):
         names = [n for n in _bound_names(targets) if n in builder.holding]
-        if names and any(isinstance(leaf, BufferRef) and leaf.holder for leaf in leaves(value)):
+        if names and any(isinstance(leaf, BufferRef) and leaf.own for leaf in leaves(value)):
             _exchange(builder, node, targets, value)
             return
     mark = len(builder.block)
@@ -384,7 +384,7 @@ def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult | ir.Arr
             if not value:
                 raise Stay(node, "an empty tuple as result")
             return ir.TupleResult(tuple(_result(node, item) for item in value))
-        case BufferRef(element=element, holder=holder) if holder is not None:
+        case BufferRef(element=element, holder=holder, own=True) if holder is not None:
             return ir.ArrayResult(element, holder)
         case BufferRef() | View():
             raise Stay(node, "a buffer as result that is not the function's own")

@@ -15,7 +15,7 @@ from ppybuild.emit.loops.lower.builder import (
 )
 from ppybuild.emit.loops.lower.operators import to_float, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import Items, Mixed, Number, describe, unmixed
+from ppybuild.emit.loops.lower.values import BufferRef, Items, Mixed, Number, describe, unmixed
 
 _RANGES = {
     ir.Element.I32: (-(2**31), 2**31 - 1),
@@ -26,7 +26,7 @@ _RANGES = {
 
 def stored_value(builder: Builder, node: ast.AST, buffer: Items, given: Number) -> ir.Expr:
     """The value, as an element of the buffer."""
-    if buffer.holder in ("list", "list of bools"):
+    if isinstance(buffer, BufferRef) and buffer.is_list:
         return _kept(node, buffer, given)
     value = unmixed(given)
     if buffer.element.type is F64:

@@ -17,11 +17,17 @@ class BufferRef:
     name: str
     element: ir.Element
     holder: ir.Holder | None = None
-    """What it is in Python, where the function makes it."""
+    """What it is in Python; None for what may be any buffer."""
+    own: bool = False
+    """Whether the function makes it."""
 
     @property
     def length(self) -> ir.Expr:
-        return ir.Length(self.name) if self.holder is None else self.size
+        return self.size if self.own else ir.Length(self.name)
+
+    @property
+    def is_list(self) -> bool:
+        return self.holder in ("list", "list of bools")
 
     def is_like(self, other: BufferRef) -> bool:
         """Whether the two hold the same kind of items, in the same way."""
@@ -53,7 +59,7 @@ class BufferRef:
         return ir.Op("ne.i64", (found, ir.Const(0, ir.Type.I64)), ir.Type.BOOL)
 
     def elements(self) -> ir.Elements:
-        if self.holder is None:
+        if not self.own:
             return ir.Elements(self.name)
         return ir.Elements(self.name, ir.Const(0, ir.Type.I64), self.size)
 

@@ -197,7 +197,7 @@ def _emit_module(
         start.append("#define PPY_CUDA 1")
     fused = bool(steps) or any(region.function in forwards for region in kept)
     header = "ppy_step.h" if fused else "ppy_region.h"
-    if any(step.region.models or step.region.optimized for step in steps):
+    if any(s.region.models or s.region.optimized or s.region.owners for s in steps):
         header = "ppy_module.h"
     start += [f'#include "{header}"\n', *includes, ""]
     if any(isinstance(step, ExactStep) for step in steps):

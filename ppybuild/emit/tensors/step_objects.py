@@ -11,7 +11,7 @@ from typing import final
 
 from ppybuild.graph.regions.built import PROGRAM, Built, Setting
 from ppybuild.graph.regions.optimizers import KINDS
-from ppybuild.graph.regions.step_records import Model, Optimized, StepRegion
+from ppybuild.graph.regions.step_records import Model, Optimized, Owner, StepRegion
 
 LAYER_METHODS = ("forward", "__call__")
 """What calling a layer runs; must be as torch defines them."""
@@ -24,9 +24,11 @@ def emit_objects(
 
     `tensor` gives the C++ name of an input that is a tensor; `used` says whether a number
     is read."""
-    if not region.models and region.optimized is None:
+    if not region.models and region.optimized is None and not region.owners:
         return []
     writer = _Writer(region, tensor, used)
+    for owner in region.owners:
+        writer.owner(owner)
     for model in region.models:
         writer.model(model)
     if region.optimized is not None:
@@ -67,6 +69,13 @@ class _Writer:
         variable = f"object{self.count}"
         self.lines.append(f"PyObject *{variable} = {expression}; // {comment}")
         return variable
+
+    def owner(self, owner: Owner) -> None:
+        for method in owner.methods:
+            self._check(
+                f"ppy::has_method(self, given[{owner.place}], {self._name(method.name)}, "
+                f'"{method.qualified}", {method.line})'
+            )
 
     def model(self, model: Model) -> None:
         inputs = {
@@ -163,6 +172,9 @@ class _Writer:
         """The Python object of a parameter: a module's, or an item of a sequence."""
         if value not in self.objects:
             given = next(given for given in self.region.inputs if given.value == value)
+            if given.index is None:
+                self.objects[value] = self._found(f"given[{given.place}]", given.name)
+                return self.objects[value]
             sequence = f"given[{given.place}]"
             length = dict(self.region.lengths)[given.place]
             self._check(f"ppy::has_length({sequence}, {length})")

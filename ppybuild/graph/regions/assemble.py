@@ -80,7 +80,7 @@ def assemble(
         node.lineno,
         node.col_offset + 1,
         tuple(Model(place, model.built) for place, model in sorted(trace.models.items())),
-        tuple(_method(facts, owner, name) for owner, name in sorted(trace.methods)),
+        tuple(method_of(facts, owner, name) for owner, name in sorted(trace.methods)),
         trace.optimized,
         held(trace),
     )
@@ -98,7 +98,7 @@ def _states(
     }
 
 
-def _method(facts: Facts, owner: str, name: str) -> Method:
+def method_of(facts: Facts, owner: str, name: str) -> Method:
     function = facts.program.functions[f"{owner}.{name}"]
     module = facts.program.modules[function.module]
     qualified = function.name.removeprefix(function.module + ".")
@@ -136,11 +136,19 @@ def returned_value(
         case Given(kind="tensor", payload=int() as number):
             if number in trace.aliased and not _owns_memory(trace, number):
                 raise Unsupported("a result that shares its memory", node)
+            if _is_elsewhere(trace, number):
+                raise Unsupported("a result that is an argument, or a gradient", node)
             if _grown(trace, number, trained):
                 raise Unsupported("a result that still has its graph", node)
             return Returned("tensor", trace.now(number))
         case _:
             raise Unsupported("a result that is neither a number nor a tensor", node)
+
+
+def _is_elsewhere(trace: StepTrace, value: int) -> bool:
+    """Whether the program can reach the same tensor by another way than the result."""
+    gradients = (given.payload for given in trace.gradients.values())
+    return value in gradients or any(given.value == value for given in trace.inputs)
 
 
 def _owns_memory(trace: StepTrace, value: int) -> bool:

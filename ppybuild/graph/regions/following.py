@@ -6,10 +6,20 @@ import ast
 from collections.abc import Sequence as Listing
 from typing import final
 
-from ppybuild.graph.regions.inline import ProgramNames
+from ppybuild.graph.program import Function
+from ppybuild.graph.regions.inline import ProgramBody, ProgramNames
+from ppybuild.graph.regions.sources import Scope
 from ppybuild.graph.regions.surroundings import Surroundings
 from ppybuild.graph.regions.trainers import TrainerBody
-from ppybuild.graph.regions.values import Object, Optimizer, Sequence, Symbol, Unsupported
+from ppybuild.graph.regions.values import (
+    Object,
+    Optimizer,
+    Sequence,
+    Symbol,
+    Thing,
+    Unsupported,
+)
+from ppybuild.graph.schemas import Given
 
 
 class Stopped(Exception):
@@ -27,7 +37,8 @@ class FragmentBody(TrainerBody):
     """`variables` holds what the statements bind; other names come from `around` them."""
 
     around: Surroundings | None = None
-    """None in functions that the fragment calls."""
+    scope: Scope | None = None
+    """In a function that the fragment calls: that function."""
 
     def follow(self, statements: Listing[ast.stmt], start: int) -> None:
         """`start`: the place of the first one in its block."""
@@ -40,13 +51,65 @@ class FragmentBody(TrainerBody):
             except Unsupported as stopped:
                 raise Stopped(at, stopped.reason, stopped.node) from None
 
+    def descend(self, inner: ProgramBody, function: Function) -> None:
+        assert isinstance(inner, FragmentBody)
+        inner.around, inner.scope = self.around, Scope(function.name, function.module)
+
     def _outer(self, node: ast.expr) -> Symbol | None:
+        """What is reached from around the fragment by a name or path."""
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        if self.around is None or not isinstance(root, ast.Name) or root.id in self.variables:
+        if self.around is None or not isinstance(root, ast.Name):
             return None
-        return self.around.find(node)
+        held = self.variables.get(root.id)
+        if isinstance(held, Thing):
+            path = held.path + ast.unparse(node).removeprefix(root.id)
+            return held if node is root else self.around.find(node, path, self.scope)
+        outside = self.scope is None and held is None
+        return self.around.find(node) if outside else None
+
+    def _call(self, node: ast.Call) -> Symbol:
+        callee, func = self._callee(node), node.func
+        if callee is not None and callee.kind == "project" and isinstance(func, ast.Attribute):
+            thing = self._outer(func.value)
+            if isinstance(thing, Thing) and callee.name == f"{thing.owner}.{func.attr}":
+                return self._call_method(thing, func.attr, node)
+        return super()._call(node)
+
+    def _call_method(self, thing: Thing, name: str, node: ast.Call) -> Symbol:
+        assert self.around is not None
+        self.around.call_method(thing, name)
+        positional, keywords = self.arguments(node)
+        method = f"{thing.owner}.{name}"
+        return self.inline(method, [thing, *positional], keywords, node, None)
+
+    def over(self, optimizer: Optimizer) -> tuple[Given, ...]:
+        """By the call that makes it, where its argument means the same here."""
+        around = self.around
+        sites = around.made.get(optimizer.place, ()) if around is not None else ()
+        if around is None or len(sites) != 1 or not sites[0].call.args:
+            return ()
+        first, scope = sites[0].call.args[0], sites[0].scope
+        shown = first.elts if isinstance(first, ast.List | ast.Tuple) else None
+        if isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute):
+            model = self._seen(first.func.value, scope)
+            whole = first.func.attr == "parameters" and isinstance(model, Object)
+            return self.parameters(model) if whole and isinstance(model, Object) else ()
+        found = [self._seen(item, scope) for item in shown or ()]
+        tensors = [each for each in found if isinstance(each, Given) and each.kind == "tensor"]
+        return tuple(tensors) if len(tensors) == len(found) else ()
+
+    def _seen(self, node: ast.expr, scope: Scope) -> Symbol | None:
+        """A path of another place, where it means the same: in the same function, or from the
+        same object's own method."""
+        around = self.around
+        assert around is not None
+        root = ast.unparse(node).partition(".")[0]
+        same = scope.function == around.scope.function and root not in self.variables
+        own = root == "self" and around.owner_of(scope) == around.owner_of(around.scope)
+        own = own and around.owner_of(scope) is not None
+        return around.find(node, ast.unparse(node), scope) if same or own else None
 
     def object(self, node: ast.expr) -> Object | Optimizer | None:
         found = super().object(node)
@@ -60,12 +123,14 @@ class FragmentBody(TrainerBody):
         return [*super().sequences(), *(held for held in taken if isinstance(held, Sequence))]
 
     def is_variable(self, name: str) -> bool:
-        around = self.around is not None and self.around.is_variable(name)
-        return around or super().is_variable(name)
+        outside = self.scope is None and self.around is not None
+        around = self.around if outside else None
+        return super().is_variable(name) or (around is not None and around.is_variable(name))
 
     def _name(self, node: ast.Name) -> Symbol:
         around = self.around
-        if around is None or node.id in self.variables or not around.is_variable(node.id):
+        known = node.id in self.variables or self.scope is not None
+        if around is None or known or not around.is_variable(node.id):
             return super()._name(node)
         assert isinstance(self.names, ProgramNames)
         if self.names.facts.constants.get(node) is not None:

@@ -22,16 +22,22 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from ppybuild.graph.program import Facts, Function
-from ppybuild.graph.regions.assemble import Learned, assemble, learned, returned_value
+from ppybuild.graph.regions.assemble import (
+    Learned,
+    assemble,
+    learned,
+    method_of,
+    returned_value,
+)
 from ppybuild.graph.regions.following import FragmentBody, Stopped
 from ppybuild.graph.regions.inline import ProgramNames
 from ppybuild.graph.regions.liveness import Liveness
 from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.regions.sources import Scope, own_nodes
-from ppybuild.graph.regions.step_records import Returned, StepRegion
+from ppybuild.graph.regions.step_records import Owner, Returned, StepRegion
 from ppybuild.graph.regions.stepping import StepTrace
 from ppybuild.graph.regions.surroundings import Surroundings
-from ppybuild.graph.regions.values import Symbol, Unsupported
+from ppybuild.graph.regions.values import Symbol, Thing, Unsupported
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.names import Torch
 from ppybuild.graph.scopes import blocks_of
@@ -192,7 +198,8 @@ class _Finder:
         self._enter_objects(body, statements)
         body.follow(statements, start)
         known = learned(trace, around.passed)
-        if not trace.backwards or not known.trained:
+        reached = {leaf for done in trace.backwards for leaf, _ in done.gradients}
+        if not reached & known.trained:
             raise Stopped(index, "nothing in it is seen to be trained", block[index])
         try:
             given = self._given_back(body, around, known, statements)
@@ -265,7 +272,7 @@ class _Finder:
         region = assemble(self._facts, body.step, known, returned, name, len(takes), node)
         return Fragment(
             function,
-            replace(region, fragment=True),
+            replace(region, fragment=True, owners=tuple(self._owners(around))),
             self._scope,
             first.lineno,
             first.col_offset,
@@ -274,6 +281,13 @@ class _Finder:
             tuple(given),
             tuple(name for name in body.variables if name not in takes),
         )
+
+    def _owners(self, around: Surroundings) -> Iterator[Owner]:
+        for place, (path, symbol) in enumerate(around.taken.items()):
+            if isinstance(symbol, Thing):
+                names = sorted(around.methods[path])
+                methods = (method_of(self._facts, symbol.owner, name) for name in names)
+                yield Owner(place, tuple(methods))
 
     def _else_needed(
         self, body: FragmentBody, around: Surroundings, statements: Block

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.graph.locations import function_span, source_path
-from ppybuild.graph.program import Callee, Facts
+from ppybuild.graph.program import Callee, Facts, Function
 from ppybuild.graph.regions.records import Held, Reached
 from ppybuild.graph.regions.trace import Body, Trace, bind
 from ppybuild.graph.regions.values import Group, Results, Sequence, Symbol, Unsupported
@@ -240,6 +240,7 @@ class ProgramBody(Body):
             self.trace, self.names, variables, None, (*self.inside, function.name)
         )
         inner.of_object = self.of_object or spelled is None
+        self.descend(inner, function)
         if spelled is not None:
             inner.route = f"{self.route}:{spelled}" if self.route else spelled
             self.trace.functions[inner.route] = function.name
@@ -274,6 +275,9 @@ class ProgramBody(Body):
         ):
             path = ast.unparse(node.func)
             self.trace.constants[f"{self.route}:{path}" if self.route else path] = name
+
+    def descend(self, inner: ProgramBody, function: Function) -> None:
+        """What the body of a called function is told of this one."""
 
     def is_variable(self, name: str) -> bool:
         """Whether a name is a variable of the function that is followed."""

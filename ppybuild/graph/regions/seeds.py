@@ -266,6 +266,13 @@ class Seeds:
                 return self._display(items, scope, pending)
             case ast.Name(id=name):
                 return self._variable(node, name, scope, pending)
+            case ast.Attribute(value=owner, attr=name):
+                assigned = self._fields.get((self._class_of(owner), name), ())
+                mark = f"{self._class_of(owner)}.{name}"
+                if len(assigned) == 1 and mark not in pending:
+                    found = self.value_of(*assigned[0], pending | {mark})
+                    return self._known(node, found, False)
+                return self._seed(node)
             case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=int(index))):
                 found = self.value_of(owner, scope, pending)
                 if isinstance(found, Several) and index < len(found.items):

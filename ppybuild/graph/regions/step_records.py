@@ -74,6 +74,15 @@ class Model:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """A parameter that is an object of the program, and its methods that are looked through."""
+
+    place: int
+    methods: tuple[Method, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Optimized:
     """The optimizer that steps, by its place, and the inputs that it updates, in order."""
 
@@ -104,5 +113,6 @@ class StepRegion:
     methods: tuple[Method, ...] = ()
     optimized: Optimized | None = None
     constants: tuple[Held, ...] = ()
+    owners: tuple[Owner, ...] = ()
     fragment: bool = False
     """Whether it is a run of statements inside a function, which gives a tuple."""

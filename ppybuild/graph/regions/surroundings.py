@@ -17,9 +17,9 @@ from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.entering import Entrance
 from ppybuild.graph.regions.found import Found, Seed
 from ppybuild.graph.regions.seeds import Seeds
-from ppybuild.graph.regions.sources import Scope
+from ppybuild.graph.regions.sources import Scope, Site
 from ppybuild.graph.regions.stepping import StepTrace
-from ppybuild.graph.regions.values import Symbol
+from ppybuild.graph.regions.values import Symbol, Thing
 from ppybuild.graph.scopes import statements_of
 from ppybuild.graph.types import Instance, Type, Unknown
 
@@ -35,52 +35,82 @@ class Surroundings:
     def __init__(self, facts: Facts, seeds: Seeds, trace: StepTrace, scope: Scope) -> None:
         self._facts = facts
         self._seeds = seeds
-        self._scope = scope
+        self.scope = scope
         self._entrance = Entrance(facts, seeds, trace)
         self._variables = variables_at(facts, scope)
         self.taken: dict[str, Symbol] = {}
         """By name or dotted path, in the order of their places."""
         self.passed: dict[int, Found] = {}
         """What is known of each, by its place."""
+        self.made: dict[int, tuple[Site, ...]] = {}
+        """The calls that make it, by its place."""
+        self.methods: dict[str, set[str]] = {}
+        """Of objects of the program's classes, by path: the methods that are looked through."""
 
     def is_variable(self, name: str) -> bool:
         return name in self._variables
 
-    def find(self, node: ast.expr) -> Symbol | None:
-        """What a name or an attribute stands for; None where a step must not look at it."""
-        if not isinstance(node, ast.Name | ast.Attribute) or not self._is_path(node):
+    def find(
+        self, node: ast.expr, path: str | None = None, scope: Scope | None = None
+    ) -> Symbol | None:
+        """What a name or an attribute stands for; None where a step must not look at it.
+        `path`: how the statements would reach it, where that is not how it is written."""
+        if not isinstance(node, ast.Name | ast.Attribute) or not self._is_path(node, path):
             return None
-        path = ast.unparse(node)
+        path = ast.unparse(node) if path is None else path
+        scope = self.scope if scope is None else scope
         if path not in self.taken:
             place = len(self.taken)
-            passed = self._seeds.value(node, self._scope)
-            made = tuple(self._seeds.makers_of(node, self._scope))
+            passed = self._seeds.value(node, scope)
+            made = tuple(self._seeds.makers_of(node, scope))
             symbol = self._entrance.enter(path, place, self._type(node, passed), passed, made)
             if symbol is None:
-                return None
+                return self._thing(node, path)
             self.taken[path] = symbol
             self.passed[place] = passed
+            self.made[place] = made
         return self.taken[path]
+
+    def owner_of(self, scope: Scope) -> str | None:
+        """The class whose method that is."""
+        functions = self._facts.program.functions
+        return functions[scope.function].owner if scope.function is not None else None
+
+    def _thing(self, node: ast.expr, path: str) -> Thing | None:
+        found = self._facts.types.get(node)
+        own = isinstance(found, Instance) and self._is_plain(found.name)
+        return Thing(path, found.name) if own and isinstance(found, Instance) else None
+
+    def call_method(self, thing: Thing, name: str) -> None:
+        """Take the object itself too: it must have that method when the step runs."""
+        self.taken.setdefault(thing.path, thing)
+        self.passed.setdefault(list(self.taken).index(thing.path), None)
+        self.methods.setdefault(thing.path, set()).add(name)
+
+    def _is_plain(self, owner: str) -> bool:
+        """Whether it is a class of the program without bases, so that its text says all."""
+        found = self._facts.program.classes.get(owner)
+        return found is not None and found.bases in ((), ("builtins.object",), ("object",))
 
     def _type(self, node: ast.expr, passed: Found) -> Type:
         found = self._facts.types.get(node, Unknown())
         return passed.type if isinstance(found, Unknown) and isinstance(passed, Seed) else found
 
-    def _is_path(self, node: ast.expr) -> bool:
+    def _is_path(self, node: ast.expr, path: str | None) -> bool:
         """Whether it is a variable, or plain attributes from one on: nothing is run by
         reading it, and reading it early gives the same."""
         match node:
             case ast.Name(id=name):
-                return self.is_variable(name)
+                return path is not None or self.is_variable(name)
             case ast.Attribute(value=owner, attr=name):
-                return self._is_field(owner, name) and self._is_path(owner)
+                return self._is_field(owner, name) and self._is_path(owner, path)
             case _:
                 return False
 
     def _is_field(self, owner: ast.expr, name: str) -> bool:
         """Whether the attribute is one that methods of the program's own class assign."""
         found = self._facts.types.get(owner)
-        if not isinstance(found, Instance) or found.name not in self._facts.program.classes:
+        if not isinstance(found, Instance) or not self._is_plain(found.name):
             return False
         functions = self._facts.program.functions
         computed = (name, "__getattr__", "__getattribute__")

@@ -179,13 +179,17 @@ class TrainerBody(StepBody):
     # Optimizers
 
     def _optimize(self, optimizer: Optimizer, name: str, node: ast.Call) -> Symbol:
-        parameters = self._optimized(node)
+        parameters = self.over(optimizer) or self._optimized(node)
         if name == "zero_grad" and _only_unset(node):
             return self._zero_grad(parameters)
         if name != "step" or node.args or node.keywords:
             raise Unsupported(f"`{name}` of an optimizer", node)
         Updates(self, self.step, node).optimize(optimizer, parameters)
         return NONE
+
+    def over(self, optimizer: Optimizer) -> tuple[Given, ...]:
+        """The tensors that an optimizer is made over, where that is seen; else none."""
+        return ()
 
     def _optimized(self, node: ast.Call) -> tuple[Given, ...]:
         """What the optimizer is taken to be over: the one model's parameters, else the one

@@ -87,6 +87,16 @@ class Object:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Thing:
+    """An object of a class of the program that is no module, by the path that leads to it."""
+
+    path: str
+    owner: str
+    """Its class."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Optimizer:
     """A parameter that is an optimizer of torch.optim."""
 
@@ -94,7 +104,19 @@ class Optimizer:
     form: Form
 
 
-Symbol = Object | Optimizer | Given | Named | Bound | Results | Size | Sequence | Number | Group
+Symbol = (
+    Object
+    | Thing
+    | Optimizer
+    | Given
+    | Named
+    | Bound
+    | Results
+    | Size
+    | Sequence
+    | Number
+    | Group
+)
 
 
 class Unsupported(Exception):

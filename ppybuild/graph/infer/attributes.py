@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppybuild.graph.infer.options import NAMESPACE
 from ppybuild.graph.infer.state import Slot
 from ppybuild.graph.infer.visit import Visit
 from ppybuild.graph.lattice import join, join_all, members_of
@@ -46,6 +47,8 @@ def member_attribute(visit: Visit, owner: Type, name: str) -> Type | None:
         return class_attribute(visit, owner, name)
     if isinstance(owner, Function | Method) and owner_is_own(visit, owner):
         return UNKNOWN
+    if owner == Instance(NAMESPACE) and name in engine.options:
+        return engine.options[name]
     return engine.library.member(visit.resolved(owner), name)
 
 

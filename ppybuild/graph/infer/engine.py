@@ -20,6 +20,7 @@ from ppybuild.graph.infer.annotations import (
 from ppybuild.graph.infer.evidence import settle_inputs
 from ppybuild.graph.infer.hierarchy import Hierarchy
 from ppybuild.graph.infer.mentions import Mentions
+from ppybuild.graph.infer.options import find_options
 from ppybuild.graph.infer.sites import Sites
 from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
 from ppybuild.graph.lattice import anonymous, is_bare, optional, refines, widened
@@ -61,6 +62,7 @@ class Engine:
         self.library = library
         self.constant_names = constants
         self.hierarchy = Hierarchy(program, library)
+        self.options = find_options(program.modules.values())
         self.sites = Sites()
         self.work = Work()
         self.types: dict[ast.expr, Type] = {}

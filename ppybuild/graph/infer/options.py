@@ -48,7 +48,7 @@ def find_options(modules: Iterable[Module]) -> Mapping[str, Type]:
                         note(name, _type(node))
                 case ast.Call(func=ast.Attribute(attr="set_defaults" | "Namespace")):
                     for keyword in node.keywords:
-                        note(keyword.arg or "", _literal(keyword.value))
+                        note(keyword.arg or "", UNKNOWN)
                 case ast.Attribute(value=ast.Name(id=owner), attr=attribute, ctx=ast.Store()):
                     if owner in read:
                         note(attribute, UNKNOWN)
@@ -107,16 +107,16 @@ def _is_always_given(node: ast.Call, given: Mapping[str | None, ast.expr]) -> bo
     required = given.get("required")
     if isinstance(required, ast.Constant) and required.value is True:
         return True
-    first = node.args[0]
-    positional = isinstance(first, ast.Constant) and not str(first.value).startswith("-")
-    return positional and "nargs" not in given
+    flags = [arg for arg in node.args if isinstance(arg, ast.Constant)]
+    return all(not str(flag.value).startswith("-") for flag in flags)
 
 
 def _default(given: Mapping[str | None, ast.expr], one: Type) -> Type:
-    """What the attribute is where the option is left out."""
+    """What the attribute is where the option is left out: without a default None, unless the
+    program sees to it that it is not."""
     default = given.get("default")
     if default is None:
-        return NONE
+        return UNKNOWN
     found = _literal(default)
     return one if found == STR else found  # a string is read as the option would be
 

@@ -11,6 +11,8 @@ import pytest
 
 import ppy
 from ppybuild.emit.driver import emit
+from ppybuild.emit.loops.lower import lower
+from ppybuild.emit.loops.passes import optimise
 from ppybuild.graph.analyse import analyse
 from ppybuild.graph.load import read_sources
 from tests.differential import (
@@ -21,6 +23,7 @@ from tests.differential import (
     differences,
     load_extension,
 )
+from tests.emit.loops.native import Abandoned, Kernels
 
 SOURCE = """
 import math
@@ -189,3 +192,26 @@ def test_only_rows_side_by_side_are_a_grid(tmp_path: Path) -> None:
     ):
         assert at(rows, 0, 0) == "python"
     assert at((), 0, 0) == "python"
+
+
+def test_kernels_alone(tmp_path: Path) -> None:
+    """The kernels themselves, which `test_sanitized` builds with checks of memory."""
+    (tmp_path / "module.py").write_text(SOURCE)
+    facts = analyse(read_sources([tmp_path]))
+    kernels = Kernels(optimise(lower(facts, facts.program.functions)[0]))
+    for rows, cols in ((1, 1), (2, 3), (3, 2)):
+        numbers = array("d", range(rows * cols))
+        for i, j in itertools.product(PLACES, PLACES):
+            if -rows <= i < rows and -cols <= j < cols:
+                expected = numbers[i % rows * cols + j % cols]
+                assert kernels.call("module.at", (numbers, rows, cols), i, j) == expected
+            else:
+                with pytest.raises(Abandoned):
+                    kernels.call("module.at", (numbers, rows, cols), i, j)
+    a, b = array("d", range(6)), array("d", range(12))
+    out = array("d", [0.0] * 8)
+    kernels.call("module.multiply", (a, 2, 3), (b, 3, 4), (out, 2, 4))
+    assert list(out) == [20.0, 23.0, 26.0, 29.0, 56.0, 68.0, 80.0, 92.0]
+    with pytest.raises(Abandoned):
+        kernels.call("module.multiply", (a, 2, 3), (b, 3, 4), (out, 4, 2))
+    assert kernels.call("module.filled", (a, 2, 3), 1) == 5.0

@@ -175,9 +175,10 @@ class Builder:
         for view in views(value):
             every = view.written | written
             if view.buffer.name in every:
+                source = view.buffer.name.partition(".")[0]
                 raise Stay(
                     node,
-                    f"a slice of `{view.buffer.name}` that is used after a store into it",
+                    f"a slice of `{source}` that is used after a store into it",
                     "use the slice before the store, or index the buffer with an offset",
                 )
             own = {each.name for each in self.buffers()}

@@ -3,7 +3,7 @@
     optimizer.zero_grad()              loss = None
     loss = loss_of(self.model, x)      try:
     loss.backward()                        .ppy = (optimizer, self.model, x)
-    optimizer.step()                   except (NameError, AttributeError):
+    optimizer.step()                   except Exception:
                                   →        .ppy = None
                                        else:
                                            .ppy = SPLICE.run(*.ppy)
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _HIDDEN = ".ppy"
 """A variable that no program can name."""
-_ABSENT = (NameError, AttributeError)
+_ABSENT = (Exception,)
+"""Whatever reading a variable or rows of a tensor may raise; the statements raise it again."""
 
 
 class Splice:
@@ -86,7 +87,7 @@ def _outlined(
     optimize: int,
 ) -> CodeType:
     """The code of a function that has the statements as its body."""
-    names = [name if "." not in name else f".{place}" for place, name in enumerate(takes)]
+    names = [path if path.isidentifier() else f".{at}" for at, path in enumerate(takes)]
     arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     end = ast.Return(ast.Tuple([ast.Name(name, ast.Load()) for name in gives], ast.Load()))
     function = ast.FunctionDef("splice", arguments, [*statements, end], [])
@@ -131,11 +132,7 @@ def _replacement(
 
 
 def _read(path: str) -> ast.expr:
-    first, *rest = path.split(".")
-    found: ast.expr = ast.Name(first, ast.Load())
-    for name in rest:
-        found = ast.Attribute(found, name, ast.Load())
-    return found
+    return ast.parse(path, mode="eval").body
 
 
 def _put(node: ast.AST, place: ast.stmt, kept: set[int]) -> None:

@@ -84,6 +84,23 @@ class FragmentBody(TrainerBody):
         method = f"{thing.owner}.{name}"
         return self.inline(method, [thing, *positional], keywords, node, None)
 
+    def _assign(self, target: ast.expr, value: Symbol) -> None:
+        if self.around is not None and self.scope is None and isinstance(target, ast.Name):
+            taken = self.around.taken
+            if value in taken.values() and taken.get(target.id) != value:
+                raise Unsupported("another name for what comes from outside", target)
+        super()._assign(target, value)
+
+    def _subscript(self, node: ast.Subscript) -> Symbol:
+        """Rows that variables choose are taken before; what numbers choose is followed."""
+        names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+        varies = any(isinstance(part, ast.Name) for part in ast.walk(node.slice))
+        if varies and self.scope is None and self.around is not None:
+            found = None if self.variables.keys() & names else self.around.find(node)
+            if found is not None:
+                return found
+        return super()._subscript(node)
+
     def over(self, optimizer: Optimizer) -> tuple[Given, ...]:
         """By the call that makes it, where its argument means the same here."""
         around = self.around

@@ -46,7 +46,7 @@ from ppybuild.graph.types import Instance
 Block = Sequence[ast.stmt]
 _COMPILES = re.compile(r"torch\.(compile|jit|fx|_dynamo)\b")
 """In a program with these words torch reads the code of functions."""
-TRIES = 24
+TRIES = 48
 """How often the ends of one fragment are moved."""
 STARTS = 4
 """How many statements may be left out at the start where the rest can then be fused."""
@@ -177,7 +177,8 @@ class _Finder:
                 if stopped.at < index or (stopped.at == index and self.reason is None):
                     self.reason = (stopped.reason, stopped.node)
                 if stopped.at < index:
-                    start = stopped.at + 1
+                    # what was bound before may be in its way
+                    start = max(stopped.at, start + 1)
                 elif stopped.at > index and not found:
                     stop = stopped.at
                 else:

@@ -21,11 +21,13 @@ from ppybuild.graph.regions.sources import Scope, Site
 from ppybuild.graph.regions.stepping import StepTrace
 from ppybuild.graph.regions.values import Symbol, Thing
 from ppybuild.graph.scopes import statements_of
-from ppybuild.graph.types import Instance, Type, Unknown
+from ppybuild.graph.types import INT, Instance, Literal, Tensor, Type, Unknown
 
 _DEFINITIONS = (
     ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 )
+
+_INDEX = (ast.Slice, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple)
 
 
 @final
@@ -55,7 +57,7 @@ class Surroundings:
     ) -> Symbol | None:
         """What a name or an attribute stands for; None where a step must not look at it.
         `path`: how the statements would reach it, where that is not how it is written."""
-        if not isinstance(node, ast.Name | ast.Attribute) or not self._is_path(node, path):
+        if not (self._is_path(node, path) or (path is None and self._is_rows(node))):
             return None
         path = ast.unparse(node) if path is None else path
         scope = self.scope if scope is None else scope
@@ -106,6 +108,22 @@ class Surroundings:
                 return self._is_field(owner, name) and self._is_path(owner, path)
             case _:
                 return False
+
+    def _is_rows(self, node: ast.expr) -> bool:
+        """Whether it is `x[rows]` or `x[i : i + 32]`, which gives a new tensor or a view and
+        changes nothing."""
+        if not isinstance(node, ast.Subscript) or not self._is_path(node.value, None):
+            return False
+        if not isinstance(self._facts.types.get(node.value), Tensor):
+            return False
+        parts = [part for part in ast.walk(node.slice) if isinstance(part, ast.expr)]
+        return all(isinstance(part, _INDEX) or self._is_index(part) for part in parts)
+
+    def _is_index(self, part: ast.expr) -> bool:
+        found = self._facts.types.get(part)
+        return self._is_path(part, None) and (
+            found == INT or isinstance(found, Tensor | Literal | Instance)
+        )
 
     def _is_field(self, owner: ast.expr, name: str) -> bool:
         """Whether the attribute is one that methods of the program's own class assign."""

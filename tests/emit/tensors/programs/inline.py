@@ -2,6 +2,7 @@
 
 import pickle
 import traceback
+from dataclasses import dataclass
 
 import torch
 import torch.nn as nn
@@ -115,6 +116,96 @@ def run_trainer():
     losses = trainer.fit(X, Y, 8)
     losses += trainer.fit(X, Y, 16)  # the last batch is smaller
     return losses, trainer.steps, state(trainer.model)
+
+
+@dataclass
+class Config:
+    features: int = 6
+    hidden: int = 12
+    classes: int = 3
+    rate: float = 0.05
+    batch: int = 16
+    clip: float = 0.5
+
+
+class Classifier(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(config.features, config.hidden), nn.GELU())
+        self.head = nn.Linear(config.hidden, config.classes)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+class Experiment:
+    """Sizes in a configuration, clipping, and the accuracy from the step's own logits."""
+
+    def __init__(self, config: Config):
+        self.config = config
+        self.model = Classifier(config)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=config.rate)
+
+    def epoch(self, X, y):
+        self.model.train()
+        order = torch.randperm(len(X))
+        total, correct = 0.0, 0
+        for start in range(0, len(X), self.config.batch):
+            rows = order[start : start + self.config.batch]
+            logits = self.model(X[rows])
+            loss = F.cross_entropy(logits, y[rows])
+            self.optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+            self.optimizer.step()
+            total += loss.item() * len(rows)
+            correct += (logits.argmax(1) == y[rows]).sum().item()
+        return total / len(X), correct / len(X)
+
+
+def run_experiment():
+    config = Config()
+    X = torch.randn(48, config.features)
+    y = (X[:, 0] > 0).long() + (X[:, 1] > 0).long()
+    experiment = Experiment(config)
+    return [experiment.epoch(X, y) for _ in range(3)], state(experiment.model)
+
+
+class Softmax:
+    """Tensors of an object of its own, whose loss is a method."""
+
+    def __init__(self, features, classes, rate=0.2):
+        self.decay = 1e-3
+        self.W = torch.zeros(features, classes, requires_grad=True)
+        self.b = torch.zeros(classes, requires_grad=True)
+        self.optimizer = torch.optim.SGD([self.W, self.b], lr=rate)
+        self.losses = []
+
+    def logits(self, X):
+        return X @ self.W + self.b
+
+    def loss(self, X, y):
+        return F.cross_entropy(self.logits(X), y) + self.decay * (self.W**2).sum()
+
+    def fit(self, X, y, epochs):
+        for _ in range(epochs):
+            self.optimizer.zero_grad()
+            loss = self.loss(X, y)
+            loss.backward()
+            self.optimizer.step()
+            self.losses.append(loss.item())
+        return self
+
+
+def run_softmax():
+    X = torch.randn(60, 4)
+    y = (X.sum(1) > 0).long()
+    fitted = Softmax(4, 2).fit(X, y, epochs=5)
+    fitted.decay = 0.5
+    fitted.fit(X, y, epochs=1)
+    fitted.loss = lambda X, y: fitted.logits(X).pow(2).mean()
+    fitted.fit(X, y, epochs=2)
+    return fitted.losses, fitted.W.detach(), fitted.W.grad, fitted.b.detach()
 
 
 def run_by_hand():

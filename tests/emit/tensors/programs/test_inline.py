@@ -40,6 +40,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         ("shuffled", "run_shuffled"),
         ("loader", "fit"),
         ("trainer", "Trainer.train_step"),
+        ("experiment", "Experiment.epoch"),
+        ("softmax", "Softmax.fit"),
         ("by_hand", "run_by_hand"),
         ("errors", "run_errors.<locals>.go"),
         ("watched", None),

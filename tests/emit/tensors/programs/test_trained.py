@@ -21,9 +21,11 @@ EVENTS = {}
 
 def counted(name, step):
     def run(*args):
-        with torch.autograd.profiler.profile() as seen:
+        with torch.autograd.profiler.profile(profile_memory=True) as seen:
             result = step(*args)
-        EVENTS[name] = len([e for e in seen.function_events if e.name.startswith("aten::")])
+        called = [e for e in seen.function_events if e.name.startswith("aten::")]
+        memory = [e for e in seen.kineto_results.events() if e.name() == "[memory]"]
+        EVENTS[name] = len(called), len([e for e in memory if e.nbytes() > 0])
         return result
 
     return run
@@ -35,7 +37,8 @@ def main():
             vars(trained)[name] = counted(name, found)
     return trained.main() | {"events": EVENTS}
 """
-"""Counts what each step's last call runs of ATen, to see that the native form has run."""
+"""Counts what each step's last call runs of ATen, to see that the native form has run, and
+how often it allocates a tensor's memory."""
 
 
 LAST_IN_PYTHON = ("nesterov",)
@@ -74,9 +77,20 @@ def test_program(trained: Trained, name: str, form: str) -> None:
     native = step in trained.regions
     assert (step in trained.fused, native) == (form == "fused", form != "python"), remarks
     assert bool(remarks) == (form == "python")
-    events = [found["events"][f"{name}_step"] for found in (trained.python, trained.native)]
+    events = [found["events"][f"{name}_step"][0] for found in (trained.python, trained.native)]
     if native and name not in LAST_IN_PYTHON:
         assert events[1] < events[0] // (2 if form == "fused" else 1), events
+
+
+@pytest.mark.parametrize(
+    ("name", "gradients"),
+    [("adam", 6), ("adamw", 6), ("clipped", 7), ("plain", 4), ("list", 2), ("accumulated", 2)],
+)
+def test_a_fused_step_allocates_what_the_program_keeps(
+    trained: Trained, name: str, gradients: int
+) -> None:
+    _, allocations = trained.native["events"][f"{name}_step"]
+    assert allocations == gradients
 
 
 def test_accuracy(trained: Trained) -> None:

@@ -44,6 +44,8 @@ class Loop:
 
     done: str
     tries: int
+    """How many bodies of `try` are around it."""
+    handlers: int
     broken: bool = False
     """Whether a `break` goes to the label `done`."""
     bound: list[set[str]] = field(default_factory=list)
@@ -70,11 +72,10 @@ class Body:
     inner: dict[str, Value] = field(default_factory=dict)
     """Variables of the comprehensions around, and caught exceptions."""
     loops: list[Loop] = field(default_factory=list)
-    tries: int = 0
-    """How many bodies of `try` are around."""
-    handlers: int = 0
-    try_names: list[str] = field(default_factory=list)
-    """The C handlers of those bodies."""
+    tries: list[str] = field(default_factory=list)
+    """The C handlers of the bodies of `try` that are around."""
+    handlers: list[str] = field(default_factory=list)
+    """Of the `except` clauses that are around, how the arena was where they began."""
     needs_entry: bool = False
     """Whether the arena has to be as it was when the function was entered."""
     has_try: bool = False
@@ -190,6 +191,12 @@ class Body:
         self.line(f"{volatile}{c_type(kind)} {name} = {start};")
         return name
 
+    def counter(self, start: str, type_: str = "int64_t") -> str:
+        """A C variable that a loop counts with; it outlives what its turns catch."""
+        name = self.fresh()
+        self.line(f"{'volatile ' if self.has_try else ''}{type_} {name} = {start};")
+        return name
+
     # Names
 
     def read(self, node: ast.AST, name: str) -> Value:
@@ -291,7 +298,7 @@ class Body:
         start, before, outer = len(self.lines), self.uses_arena, self.depth
         self.uses_arena = False
         self.depth += 1
-        test = self.truth(self.value(node))
+        test = self.test(node)
         self.depth = outer
         added = self.lines[start:]
         del self.lines[start:]
@@ -311,6 +318,31 @@ class Body:
         self.said_line = 0
         self.uses_arena = before or self.uses_arena
         return name
+
+    def test(self, node: ast.expr) -> str:
+        """`bool(node)`; what `and` and `or` join may be of several kinds."""
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return f"(!{self.test(operand)})"
+            case ast.BoolOp(op=op, values=[first, *others]):
+                name = self.fresh()
+                self.line(f"bool {name} = {self.test(first)};")
+                with self.perhaps():
+                    for each in others:
+                        with self.block(
+                            f"if ({name})" if isinstance(op, ast.And) else f"if (!{name})"
+                        ):
+                            self.line(f"{name} = {self.test(each)};")
+                return name
+            case _:
+                return self.truth(self.value(node))
+
+    @contextmanager
+    def perhaps(self) -> Iterator[None]:
+        """Around what may be passed over: names that it binds may be unbound behind it."""
+        before = set(self.bound or ())
+        yield
+        self.bound = before
 
     def truth(self, value: Value) -> str:
         """`bool(value)`"""

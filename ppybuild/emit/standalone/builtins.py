@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from ppybuild.emit.standalone.body import Body
+from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.items import fitting, item, put
 from ppybuild.emit.standalone.iteration import looping, plan_source
 from ppybuild.emit.standalone.kinds import (
@@ -51,18 +51,39 @@ def _print(body: Body, node: ast.Call) -> Value:
     named = {each.arg: each.value for each in node.keywords}
     if not set(named) <= {"sep", "end", "file", "flush"}:
         raise Refused(node, "these arguments of `print`")
-    if any(isinstance(arg, ast.Starred) for arg in node.args):
-        raise Refused(node, "a starred argument", "join the texts")
     stream = _stream(body, node, named.get("file"))
-    values = body.values(*node.args)
+    starred = any(isinstance(arg, ast.Starred) for arg in node.args)
+    texts = _spread(body, node) if starred else None
+    values = body.values(*node.args) if not starred else []
     sep = _text_or(body, named.get("sep"), " ")
     end = _text_or(body, named.get("end"), "\n")
     flush = body.truth(body.value(named["flush"])) if "flush" in named else "false"
     parts = [str_of(body, node, value) for value in values]
     body.at(node)
     words = f"(const ppy_text[]){{{', '.join(part.c for part in parts)}}}" if parts else "NULL"
-    body.line(f"ppy_print({words}, {len(parts)}, {sep}, {end}, {stream}, {flush});")
+    count = str(len(parts))
+    if texts is not None:
+        words, count = f"PPY_ITEMS(ppy_text, {texts.c})", f"{texts.c}->length"
+    body.line(f"ppy_print({words}, {count}, {sep}, {end}, {stream}, {flush});")
     return NOTHING
+
+
+def _spread(body: Body, node: ast.Call) -> Value:
+    """What `print(a, *b)` shows, as a list of texts."""
+    texts = new_list(body, node, ListOf(TEXT))
+
+    def add(value: Value) -> None:
+        if isinstance(value.kind, ListOf | ArrayOf) and any(map(has_effects, node.args)):
+            raise Refused(node, "a starred argument beside calls that may change what it holds")
+        append(body, node, texts, str_of(body, node, value))
+
+    for arg in node.args:
+        if isinstance(arg, ast.Starred):
+            _each(body, node, arg.value, add)
+        else:
+            with body.statement():
+                add(body.value(arg))
+    return texts
 
 
 def _text_or(body: Body, node: ast.expr | None, default: str) -> str:

@@ -114,30 +114,23 @@ def _bool_op(body: Body, node: ast.BoolOp) -> Value:
     first = body.value(node.values[0])
     kind = first.kind
     place = body.variable(kind)
-    depth = 0
-    for at, each in enumerate(node.values):
-        value = first if at == 0 else body.value(each)
-        if value.kind != kind:
-            raise Refused(
-                node, f"`{'and' if is_and else 'or'}` of {show(kind)} and {show(value.kind)}"
-            )
-        body.line(f"{place} = {as_struct(value)};")
-        if at + 1 < len(node.values):
-            test = body.truth(Value(kind, place))
-            body.line(f"if ({test if is_and else f'!{test}'}) {{")
-            body.depth += 1
-            depth += 1
-    for _ in range(depth):
-        body.depth -= 1
-        body.line("}")
-    body.said_line = 0
+    body.line(f"{place} = {as_struct(first)};")
+    test = body.truth(Value(kind, place))
+    with body.perhaps():
+        for each in node.values[1:]:
+            with body.block(f"if ({test if is_and else f'!{test}'})"):
+                value = body.value(each)
+                if value.kind != kind:
+                    name = "and" if is_and else "or"
+                    raise Refused(node, f"`{name}` of {show(kind)} and {show(value.kind)}")
+                body.line(f"{place} = {as_struct(value)};")
     return Value(kind, place, fixed=True)
 
 
 def _if_exp(body: Body, node: ast.IfExp) -> Value:
-    test = body.truth(body.value(node.test))
     name = body.fresh()
-    body.line(f"const bool {name} = {test};")
+    body.line(f"const bool {name} = {body.test(node.test)};")
+    bound = set(body.bound or ())
     # The kind is known once a side is written: its line is moved up.
     kinds = []
     place = ""
@@ -145,6 +138,7 @@ def _if_exp(body: Body, node: ast.IfExp) -> Value:
         start = len(body.lines)
         body.depth += 1
         body.said_line = 0
+        body.bound = set(bound)
         value = body.value(branch)
         body.depth -= 1
         lines = body.lines[start:]
@@ -158,6 +152,7 @@ def _if_exp(body: Body, node: ast.IfExp) -> Value:
             body.line(f"    {place} = {as_struct(value)};")
         body.line("}")
         body.said_line = 0
+    body.bound = bound
     if kinds[0] != kinds[1] or kinds[0] == NONE:
         raise Refused(node, f"`if` of {show(kinds[0])} and {show(kinds[1])}")
     return Value(kinds[0], place, fixed=True)

@@ -60,10 +60,9 @@ def _held(body: Body, node: ast.AST, value: Value) -> Value:
 
 
 def _through(body: Body, node: ast.AST, value: Value) -> Source:
-    at = body.fresh()
     match value.kind:
         case ListOf() | ArrayOf():
-            body.line(f"int64_t {at} = 0;")
+            at = body.counter("0")
             return Source(f"{at} < {value.c}->length", f"{at}++", item(value.kind, value.c, at))
         case TupleOf(items) if items and all(each == items[0] for each in items):
             if not is_flat(items[0]):
@@ -76,15 +75,15 @@ def _through(body: Body, node: ast.AST, value: Value) -> Source:
                 body.whole.tuples.add(items[0])
             parts = ", ".join(as_struct(part) for part in value.items())
             body.line(f"const {c_type(items[0])} {name}[] = {{{parts}}};")
-            body.line(f"int64_t {at} = 0;")
+            at = body.counter("0")
             return Source(f"{at} < {len(items)}", f"{at}++", Value(items[0], f"{name}[{at}]"))
         case kind if kind == TEXT:
-            name = body.fresh()
-            body.line(f"int64_t {at} = 0;")
+            name, at = body.fresh(), body.counter("0")
             start = (
-                f"const int64_t {name}_at = {at};",
-                f"(void)ppy_next({value.c}, &{at});",
-                f"const ppy_text {name} = {{{value.c}.data + {name}_at, {at} - {name}_at, 1}};",
+                f"int64_t {name}_end = {at};",
+                f"(void)ppy_next({value.c}, &{name}_end);",
+                f"const ppy_text {name} = {{{value.c}.data + {at}, {name}_end - {at}, 1}};",
+                f"{at} = {name}_end;",
             )
             return Source(
                 f"{at} < {value.c}.bytes", "", Value(TEXT, name, fixed=True), before=start
@@ -110,13 +109,12 @@ def _range(body: Body, node: ast.Call) -> Source:
             f"{step.c} == 0",
             'ppy_raise_ascii(PPY_ValueError, "range() arg 3 must not be zero")',
         )
-    at = body.fresh()
     if step.literal == 1:
-        body.line(f"int64_t {at} = {start.c};")
+        at = body.counter(start.c)
         return Source(f"{at} < {stop.c}", f"{at}++", Value(INT, at))
     turns = body.fresh()
     body.line(f"const uint64_t {turns} = ppy_range_length({start.c}, {stop.c}, {step.c});")
-    body.line(f"uint64_t {at} = 0;")
+    at = body.counter("0", "uint64_t")
     value = Value(INT, f"ppy_range_at({start.c}, {step.c}, {at})")
     return Source(f"{at} < {turns}", f"{at}++", value)
 
@@ -131,8 +129,7 @@ def _enumerate(body: Body, node: ast.Call) -> Source:
         if value.kind != INT:
             raise Refused(node, "`enumerate` from what is no int")
         first = value.c
-    name = body.fresh()
-    body.line(f"int64_t {name} = {first};")
+    name = body.counter(first)
     step = f"{inner.step}, {name}++" if inner.step else f"{name}++"
     return Source(inner.test, step, tuple_of((Value(INT, name), inner.value)), inner.before)
 
@@ -154,7 +151,6 @@ def _reversed(body: Body, node: ast.Call) -> Source:
         raise Refused(node, "these arguments of `reversed`")
     inner = node.args[0]
     callee = body.whole.facts.callees.get(inner) if isinstance(inner, ast.Call) else None
-    at = body.fresh()
     if isinstance(inner, ast.Call) and callee is not None and callee.name == "builtins.range":
         given = [to_int(value) for value in body.values(*inner.args)]
         if any(value.kind != INT for value in given) or not 1 <= len(given) <= 3:
@@ -165,13 +161,13 @@ def _reversed(body: Body, node: ast.Call) -> Source:
         if len(given) == 3 and not given[2].literal:
             raise Refused(node, "`reversed` of a range whose step is no constant")
         start, stop = body.keep(given[0]), body.keep(given[1])
-        body.line(f"uint64_t {at} = ppy_range_length({start.c}, {stop.c}, {step});")
+        at = body.counter(f"ppy_range_length({start.c}, {stop.c}, {step})", "uint64_t")
         value = Value(INT, f"ppy_range_at({start.c}, {step}, {at})")
         return Source(f"{at}-- > 0", "", value)
     value = _held(body, node, body.value(inner))
     if not isinstance(value.kind, ListOf):
         raise Refused(node, f"`reversed` of {show(value.kind)}")
-    body.line(f"int64_t {at} = {value.c}->length - 1;")
+    at = body.counter(f"{value.c}->length - 1")
     # CPython's iterator ends for good where the list has become too short.
     return Source(
         f"{at} >= 0 && {at} < {value.c}->length", f"{at}--", item(value.kind, value.c, at)

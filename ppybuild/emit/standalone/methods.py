@@ -18,10 +18,10 @@ from ppybuild.emit.standalone.kinds import (
     show,
 )
 from ppybuild.emit.standalone.lists import append, gathered
-from ppybuild.emit.standalone.operators import index_of, to_int
+from ppybuild.emit.standalone.operators import index_of, lower_binary, to_int
 from ppybuild.emit.standalone.refuse import Refused
-from ppybuild.emit.standalone.texts import lower_format_method
-from ppybuild.emit.standalone.values import NOTHING, Value
+from ppybuild.emit.standalone.texts import lower_format_method, repr_of
+from ppybuild.emit.standalone.values import NOTHING, Value, constant
 
 
 def lower_method(body: Body, node: ast.Call, name: str) -> Value:
@@ -171,6 +171,23 @@ def _remove(body: Body, node: ast.Call, where: Value) -> Value:
     return NOTHING
 
 
+def _index(body: Body, node: ast.Call, where: Value) -> Value:
+    (value,) = _arguments(body, node, 1, 1)
+    value = body.keep(value)
+    at = index_of(body, node, value, where)
+    with body.block(f"if (PPY_UNLIKELY({at.c} < 0))"):
+        body.at(node)
+        if isinstance(where.kind, ArrayOf):
+            what = "array.index(x): x not in array"
+            body.line(f'ppy_raise_ascii(PPY_ValueError, "{what}");')
+        else:
+            said = lower_binary(
+                body, node, ast.Add(), repr_of(body, node, value), constant(" is not in list")
+            )
+            body.line(f"ppy_raise(PPY_ValueError, {said.c});")
+    return at
+
+
 def _plain(c: str) -> Callable[[Body, ast.Call, Value], Value]:
     def apply(body: Body, node: ast.Call, where: Value) -> Value:
         _arguments(body, node, 0, 0)
@@ -202,6 +219,7 @@ _LISTS: dict[str, Callable[[Body, ast.Call, Value], Value]] = {
     "pop": _pop,
     "insert": _insert,
     "remove": _remove,
+    "index": _index,
     "clear": _plain("ppy_list_clear"),
     "reverse": _plain("ppy_list_reverse"),
     "copy": _copy,

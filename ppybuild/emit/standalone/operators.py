@@ -98,9 +98,9 @@ def checked(
 
 
 def lower_unary(body: Body, node: ast.UnaryOp) -> Value:
-    value = body.value(node.operand)
     if isinstance(node.op, ast.Not):
-        return Value(BOOL, f"(!{body.truth(value)})", fixed=value.fixed)
+        return Value(BOOL, body.test(node))
+    value = body.value(node.operand)
     if value.kind not in NUMBERS:
         raise Refused(node, f"an operator of {show(value.kind)}")
     value = to_int(value)

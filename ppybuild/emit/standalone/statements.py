@@ -23,7 +23,7 @@ from ppybuild.emit.standalone.kinds import (
 from ppybuild.emit.standalone.operators import lower_binary
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.texts import repr_of, str_of
-from ppybuild.emit.standalone.tries import lower_try
+from ppybuild.emit.standalone.tries import leave_tries, lower_try
 from ppybuild.emit.standalone.values import Value, as_struct
 from ppybuild.graph.scopes import scope_of
 
@@ -224,10 +224,7 @@ def _return(body: Body, node: ast.Return) -> None:
     kind = value.kind if value is not None else NONE
     if kind != body.result:
         raise Refused(node, f"the function returns {show(body.result)}, and here {show(kind)}")
-    if body.try_names:
-        body.line(f"ppy_try_end(&{body.try_names[0]});")
-    for _ in range(body.handlers):
-        body.line("ppy_caught_end();")
+    leave_tries(body)
     body.needs_entry = body.needs_entry or body.uses_arena or kind == TEXT
     body.uses_arena = False
     leave(body, value)
@@ -319,7 +316,7 @@ EXCEPTIONS = frozenset(
 
 
 def _assert(body: Body, node: ast.Assert) -> None:
-    test = body.truth(body.value(node.test))
+    test = body.test(node.test)
     with body.block(f"if (PPY_UNLIKELY(!{test}))"):
         message = "(ppy_text){0}"
         if node.msg is not None:
@@ -380,7 +377,7 @@ def _known_test(body: Body, node: ast.expr) -> bool | None:
 
 
 def _enter(body: Body) -> Loop:
-    loop = Loop(f"{body.fresh()}_done", body.tries + body.handlers)
+    loop = Loop(f"{body.fresh()}_done", len(body.tries), len(body.handlers))
     body.loops.append(loop)
     return loop
 
@@ -438,13 +435,9 @@ def _for(body: Body, node: ast.For) -> None:
 
 def _leave_loop(body: Body, node: ast.Break | ast.Continue) -> None:
     loop = body.loops[-1]
-    inside = body.tries + body.handlers - loop.tries
-    if inside:
-        raise Refused(
-            node,
-            "`break` or `continue` inside `try`, of a loop around it",
-            "move it out of the try",
-        )
+    leave_tries(body, loop.tries, loop.handlers)
+    for mark in body.handlers[loop.handlers : loop.handlers + 1]:
+        body.line(f"ppy_arena_release({mark});")
     if isinstance(node, ast.Break):
         loop.broken = True
         loop.bound.append(set(body.bound or ()))

@@ -56,11 +56,9 @@ def lower_try(body: Body, node: ast.Try, lower: Lower) -> None:
     before = set(body.bound or ())
     body.line(f"ppy_handler {handler};")
     with body.block(f"if (PPY_TRY(&{handler}))"):
-        body.tries += 1
-        body.try_names.append(handler)
+        body.tries.append(handler)
         lower(body, node.body)
-        body.try_names.pop()
-        body.tries -= 1
+        body.tries.pop()
         if body.bound is not None:
             body.line(f"ppy_try_end(&{handler});")
             lower(body, node.orelse)
@@ -102,10 +100,18 @@ def _handler(body: Body, clause: ast.ExceptHandler, lower: Lower) -> None:
         body.line(f"const ppy_text {text} = ppy_caught_text();")
         body.line(f"(void){text};")
         body.inner[clause.name] = Value(ERROR, text, fixed=True)
-    body.handlers += 1
+    body.handlers.append(mark)
     lower(body, clause.body)
-    body.handlers -= 1
+    body.handlers.pop()
     body.inner = shadowed
     if body.bound is not None:
         body.line("ppy_caught_end();")
         body.line(f"ppy_arena_release({mark});")
+
+
+def leave_tries(body: Body, tries: int = 0, handlers: int = 0) -> None:
+    """Before a way out: ends what is around, but for so many bodies of `try` and clauses."""
+    for outermost in body.tries[tries : tries + 1]:
+        body.line(f"ppy_try_end(&{outermost});")
+    for _ in body.handlers[handlers:]:
+        body.line("ppy_caught_end();")

@@ -43,13 +43,16 @@ def shown_failures(facts: Facts) -> Shown:
     """Every node that runs below such a `try`, in the functions it calls as well."""
     guarded: dict[int, Handler] = {}
     bodies = {name: found.node for name, found in facts.program.functions.items()}
+    named: dict[str, list[str]] = {}
+    for name, found in facts.program.functions.items():
+        named.setdefault(found.node.name, []).append(name)
     for module in facts.program.modules.values():
         if "except" not in module.text:
             continue
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Try | ast.TryStar):
                 for handler in filter(_shows, node.handlers):
-                    _guard(facts, bodies, node, Handler(handler, module.name), guarded)
+                    _guard(facts, bodies, named, node, Handler(handler, module.name), guarded)
                     break
     return Shown(guarded)
 
@@ -57,6 +60,7 @@ def shown_failures(facts: Facts) -> Shown:
 def _guard(
     facts: Facts,
     bodies: dict[str, ast.FunctionDef | ast.AsyncFunctionDef],
+    named: dict[str, list[str]],
     node: ast.Try | ast.TryStar,
     handler: Handler,
     guarded: dict[int, Handler],
@@ -66,13 +70,13 @@ def _guard(
     while pending:
         for inner in ast.walk(pending.pop()):
             guarded.setdefault(id(inner), handler)
-            for name in _reached(facts, inner):
+            for name in _reached(facts, named, inner):
                 if name in bodies and name not in seen:
                     seen.add(name)
                     pending.append(bodies[name])
 
 
-def _reached(facts: Facts, node: ast.AST) -> Iterator[str]:
+def _reached(facts: Facts, named: dict[str, list[str]], node: ast.AST) -> Iterator[str]:
     """Functions that a node may run: what it calls, and any method of a name it mentions."""
     callee = facts.callees.get(node) if isinstance(node, ast.Call) else None
     if callee is not None and callee.kind == "class":
@@ -80,9 +84,7 @@ def _reached(facts: Facts, node: ast.AST) -> Iterator[str]:
     elif callee is not None:
         yield callee.name
     if isinstance(node, ast.Attribute):
-        for name, found in facts.program.functions.items():
-            if found.node.name == node.attr:
-                yield name
+        yield from named.get(node.attr, ())
 
 
 def _shows(handler: ast.ExceptHandler) -> bool:

@@ -74,10 +74,10 @@ class Group:
 def groups_of(flow: Flow) -> Iterator[Group]:
     """Every class of slots."""
     members = dict(flow.members())
-    uses = {root: [use for slot in slots for use in flow.uses.get(slot, ())]
+    uses = {root: dict.fromkeys(use for slot in slots for use in flow.uses.get(slot, ()))
             for root, slots in members.items()}  # fmt: skip
-    for root in list(members):
-        _spread(flow, root, uses, set())
+    for root in members:
+        _spread(flow, root, uses)
     for root, slots in members.items():
         yield Group(
             root,
@@ -88,22 +88,18 @@ def groups_of(flow: Flow) -> Iterator[Group]:
         )
 
 
-def _spread(flow: Flow, root: Slot, uses: dict[Slot, list[Use]], seen: set[Slot]) -> None:
-    """Add a holder's telling uses to what it holds, at any depth."""
-    pending = [root]
+def _spread(flow: Flow, root: Slot, uses: dict[Slot, dict[Use, None]]) -> None:
+    """Add a holder's telling uses to what it holds, at any depth; each goes on once."""
+    pending = [(root, tuple(uses.get(root, ())))]
     while pending:
-        holder = pending.pop()
-        if holder in seen:
-            continue
-        seen.add(holder)
-        telling = [use for use in uses.get(holder, ()) if use.what not in FOLLOWED]
-        for item in flow.classes.items.get(holder, {}).values():
+        holder, arrived = pending.pop()
+        telling = [use for use in arrived if use.what not in FOLLOWED]
+        for item in flow.classes.items.get(holder, {}).values() if telling else ():
             held = flow.classes.find(item)
-            fresh = [use for use in telling if use not in uses.setdefault(held, [])]
-            if fresh:
-                uses[held].extend(fresh)
-                seen.discard(held)
-                pending.append(held)
+            known = uses.setdefault(held, {})
+            if fresh := tuple(use for use in telling if use not in known):
+                known |= dict.fromkeys(fresh)
+                pending.append((held, fresh))
 
 
 class Judge:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ppybuild.graph.effects.summary import Summary
 from ppybuild.graph.effects.walk import Walk
 from ppybuild.graph.lattice import members_of
-from ppybuild.graph.program import Effects, Facts
+from ppybuild.graph.program import Effects, Facts, Program
 from ppybuild.graph.scopes import Scope, parameters_of, scope_of
 from ppybuild.graph.types import UNKNOWN, Collection, Type
 
@@ -27,6 +27,7 @@ def find_effects(facts: Facts) -> dict[str, Effects]:
         text = program.modules[function.module].text
         scopes[function.name] = scope_of(function.node.body, expressions=":=" in text)
     summaries = {name: Summary() for name in program.functions}
+    specials = _specials(program)
     callers: dict[str, set[str]] = {name: set() for name in program.functions}
     queue = deque(program.functions)
     queued = set(queue)
@@ -34,7 +35,7 @@ def find_effects(facts: Facts) -> dict[str, Effects]:
         name = queue.popleft()
         queued.discard(name)
         before = summaries[name].size()
-        walk = Walk(facts, program.functions[name], scopes, summaries)
+        walk = Walk(facts, program.functions[name], scopes, summaries, specials)
         _run(walk)
         for used in walk.used:
             callers[used].add(name)
@@ -44,6 +45,16 @@ def find_effects(facts: Facts) -> dict[str, Effects]:
                     queued.add(caller)
                     queue.append(caller)
     return _finish(facts, summaries)
+
+
+def _specials(program: Program) -> dict[str, list[str]]:
+    """The special methods of each class, but not `__init__`."""
+    found: dict[str, list[str]] = {}
+    for name, function in program.functions.items():
+        special = function.node.name
+        if function.owner is not None and special[:2] == "__" and special != "__init__":
+            found.setdefault(function.owner, []).append(name)
+    return found
 
 
 def _run(walk: Walk) -> None:

@@ -46,12 +46,15 @@ class Walk:
         function: Function,
         scopes: Mapping[str, Scope],
         summaries: Mapping[str, Summary],
+        specials: Mapping[str, Sequence[str]],
     ) -> None:
         self.facts = facts
         self.function = function
         self.scope = scopes[function.name]
         self.scopes = scopes
         self.summaries = summaries
+        self.specials = specials
+        """By class: its special methods, `__init__` apart."""
         self.summary = summaries[function.name]
         self.parameters = [each.arg for each in parameters_of(function.node)]
         self.held: dict[str, Roots] = {}
@@ -649,10 +652,8 @@ class Walk:
 
     def _specials(self, name: str, roots: Roots) -> None:
         for ancestor in self._order(name):
-            for function in self.facts.program.functions.values():
-                special = function.node.name
-                if function.owner == ancestor and special[:2] == "__" and special != "__init__":
-                    self.apply(function.name, {}, roots)
+            for special in self.specials.get(ancestor, ()):
+                self.apply(special, {}, roots)
 
     def _special(
         self, node: ast.expr, name: str, roots: Roots, *, property_only: bool = False

@@ -219,6 +219,21 @@ inline bool has_parameters(PyObject* module, Py_ssize_t count) {
   return has_size(own(module, parameters), count);
 }
 
+/* Absent ones, such as the weights of a loss that has none, do not count. */
+inline bool has_buffers(PyObject* module, Py_ssize_t count) {
+  static Name buffers("_buffers");
+  PyObject* held = own(module, buffers);
+  PyObject* value = nullptr;
+  Py_ssize_t place = 0;
+  if (held == nullptr || !PyDict_Check(held)) {
+    return false;
+  }
+  while (PyDict_Next(held, &place, nullptr, &value)) {
+    count -= value != Py_None;
+  }
+  return count == 0;
+}
+
 inline bool is_parameter(PyObject* object, at::Tensor& value) {
   return object != nullptr && is_tensor(object, value);
 }

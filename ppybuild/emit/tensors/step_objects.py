@@ -104,6 +104,7 @@ class _Writer:
                     )
         else:
             self._check(f"ppy::is_layer({variable}, {self._class(built.kind)})")
+            self._check(f"ppy::has_buffers({variable}, {len(built.buffers)})")
         self._check(f"ppy::has_modules({variable}, {len(built.children)})")
         self._check(f"ppy::has_parameters({variable}, {len(built.parameters)})")
         for config in built.config:

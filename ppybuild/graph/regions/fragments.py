@@ -46,6 +46,9 @@ from ppybuild.graph.types import Instance
 Block = Sequence[ast.stmt]
 _COMPILES = re.compile(r"torch\.(compile|jit|fx|_dynamo)\b")
 """In a program with these words torch reads the code of functions."""
+_APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_PASSES_ON = ("torch.", "tqdm.", "builtins.open", "warnings.catch_warnings")
+"""Context managers, by the starts of their names, that let every exception through."""
 TRIES = 48
 """How often the ends of one fragment are moved."""
 STARTS = 4
@@ -153,7 +156,7 @@ class _Finder:
             self.reason = ("all variables may be read by name here", self._liveness.watched)
             return
         done: dict[int, int] = {}
-        for chain in _chains(self._node.body):
+        for chain in self._chains(self._node.body):
             if any(index < done.get(id(block), 0) for block, index in chain):
                 continue
             for block, index in chain:
@@ -164,6 +167,28 @@ class _Finder:
                     done[id(block)] = start + first.count
                     yield tuple(found)
                     break
+
+    def _chains(
+        self, block: Block, above: tuple[tuple[Block, int], ...] = ()
+    ) -> Iterator[tuple[tuple[Block, int], ...]]:
+        """To each backward pass the blocks around it, outermost first, and the place in each.
+        What may catch an exception ends the way: what a fragment has bound when it fails
+        would be seen there."""
+        for index, statement in enumerate(block):
+            here = (*above, (block, index))
+            if is_backward(statement):
+                yield here
+            elif not isinstance(statement, _APART) and not self._may_catch(statement):
+                for inner in blocks_of(statement):
+                    yield from self._chains(inner, here)
+
+    def _may_catch(self, statement: ast.stmt) -> bool:
+        if not isinstance(statement, ast.With):
+            return isinstance(statement, ast.Try | ast.TryStar)
+        managers = (item.context_expr for item in statement.items)
+        made = (self._facts.callees.get(m) for m in managers if isinstance(m, ast.Call))
+        known = [callee for callee in made if callee and callee.name.startswith(_PASSES_ON)]
+        return len(known) < len(statement.items)
 
     def _cuts(self, block: Block, index: int, start: int) -> list[Fragment]:
         """The fragments around the statement at `index` of a block, largest first."""
@@ -307,20 +332,3 @@ class _Finder:
 
 
 _NONE = ast.arguments([], [], None, [], [], None, [])
-
-
-def _chains(
-    block: Block, above: tuple[tuple[Block, int], ...] = ()
-) -> Iterator[tuple[tuple[Block, int], ...]]:
-    """To each backward pass the blocks around it, outermost first, and the place in each. A
-    `try` ends the way: what a fragment has bound when it fails would be seen there."""
-    for index, statement in enumerate(block):
-        here = (*above, (block, index))
-        if is_backward(statement):
-            yield here
-        elif not isinstance(
-            statement,
-            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Try | ast.TryStar,
-        ):
-            for inner in blocks_of(statement):
-                yield from _chains(inner, here)

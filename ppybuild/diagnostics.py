@@ -81,13 +81,6 @@ CODES: dict[str, Code] = {
         "from app.prep import standardise",
         "Correct the name, install the library, or add the folder to `[sources] roots`.",
     ),
-    "E1201": Code(
-        "error",
-        "parameter without a type",
-        "A parameter is not annotated, and nothing in the program says what it holds.",
-        "def scale(values, factor):\n    return values[0] * factor",
-        "Annotate it, or let `ppybuild convert` infer it from its callers.",
-    ),
     "E1202": Code(
         "error",
         "no such attribute",

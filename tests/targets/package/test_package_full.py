@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ppybuild.diagnostics import Failure
+from ppybuild.targets.package.full import _collect
 from tests.cli.commands import ppybuild, write
 from tests.targets.package.conftest import FILES, output, refusal, run
 
@@ -35,6 +37,15 @@ def test_without_pyinstaller(tmp_path: Path) -> None:
     assert "error[E4004]" in done.stderr
     assert "ppybuild[full]" in done.stderr
     assert not (tmp_path / "build").exists()
+
+
+def test_pyinstaller_fails(tmp_path: Path) -> None:
+    with pytest.raises(Failure) as failure:
+        _collect(tmp_path, tmp_path / "missing.spec")
+    (said,) = failure.value.diagnostics
+    assert (said.code, failure.value.status) == ("E4010", 1)
+    assert said.message.startswith("PyInstaller failed: ")
+    assert (tmp_path / "pyinstaller.log").read_text().strip()
 
 
 def found(pattern: str, text: str) -> str:

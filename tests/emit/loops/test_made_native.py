@@ -293,6 +293,18 @@ def neighbours(n: int, by: int) -> tuple[int, float]:
     return found, weighed
 
 
+def last_rows(n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        grid = ppy.grid("d", [[i * 0.5] * i for _ in range(2)])
+        for row in grid:
+            for j in range(len(row)):
+                row[j] += j
+        last = grid[1]
+        total = total * 2.0 + sum(last, 0.0)
+    return total
+
+
 def fails_late(out: Buffer[int], n: int) -> list[int]:
     xs = [1]
     for i in range(n):
@@ -349,6 +361,7 @@ CALLS = {
     "boxes": [(3, 4), (2, 0), (5, -1)],
     "blur": [(doubles(*(i * 0.5 for i in range(12))), 4, 3), (doubles(), 0, 0)],
     "neighbours": [(0, 1), (7, 3), (200, -5)],
+    "last_rows": [(0,), (6,)],
     "fails_late": [(array("q", [0] * 4), 4)],
 }
 
@@ -404,6 +417,28 @@ STAYS = {
     "used after a store": (
         "xs = [n, 1]\n    part = xs[0:1]\n    xs.append(5)\n    return part[0]"
     ),
+    "a loop over `ys`": (
+        "xs = [1, 2]\n    ys = xs\n    for y in ys:\n        if y < n:\n"
+        "            xs.append(y + n)\n        ys = (1, 2)\n        continue\n"
+        "    return len(xs)"
+    ),
+    "a loop over `pair[0]`": (
+        "xs = [1, 2]\n    pair = (xs, n)\n    for x in pair[0]:\n        if x < n:\n"
+        "            xs.append(x + n)\n    return len(xs)"
+    ),
+    "`a` has another type on another way": (
+        "total = 0\n    a = [1]\n    b = [2]\n    for i in range(n):\n        c = a\n"
+        "        a, b = b, a\n        total = total * 3 + c[0]\n    return total"
+    ),
+    "`first` has another type on another way": (
+        "total = 0.0\n    for i in range(n):\n"
+        '        g = ppy.grid("d", [[i * 0.5] * 2 for _ in range(2)])\n'
+        "        if i == 0:\n            first = g[0]\n        total += first[0]\n"
+        "    return total"
+    ),
+    "an item that changes by what makes": (
+        "xs = [1, 2, n]\n    xs[-1] += xs.pop()\n    return xs"
+    ),
 }
 
 
@@ -412,3 +447,15 @@ def test_what_stays_in_python(reason: str) -> None:
     program = Program(f"def f(n: int):\n    {STAYS[reason]}\n")
     assert not program.functions
     assert reason in program.remarks[0].message
+
+
+def test_an_array_of_bytes_is_their_memory() -> None:
+    program = Program(
+        "import array\n\ndef f(x: Buffer[u8]):\n    return array.array('i', x[1:])\n"
+    )
+    assert not program.functions
+    assert "an array of what may be bytes" in program.remarks[0].message
+    items = (
+        "import array\n\ndef f(x: Buffer[u8]):\n    return array.array('i', [i for i in x])\n"
+    )
+    assert Program(items).check("f", array("B", b"abcd"))

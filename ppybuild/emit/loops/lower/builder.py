@@ -98,7 +98,7 @@ class Builder:
         """Variables, by the expressions that are assigned to them alone."""
         self.make: Callable[[ast.expr], Whole | None] = lambda _: None
         self.method: Callable[[ast.Call, ast.Attribute], list[Value] | None] = lambda *_: None
-        """How `made` lowers what makes arrays, and their methods."""
+        """How `made` lowers what makes arrays, and `growing` their methods."""
         self.inner: dict[str, str] = {}
         """Variables of the comprehensions around, by their names in Python."""
 
@@ -270,14 +270,16 @@ class Builder:
             self.locals[own.size.name] = I64
         if source == own or not own.is_like(source):
             return source
-        for other, binding in self.env.items():
-            held = set() if binding.value is None else held_buffers(binding.value)
-            if source.name in held or (own.name in held and other != name):
-                self.env[other] = replace(binding, value=None)
         self.swap(own, source, location)
         return own
 
     def swap(self, first: BufferRef, second: BufferRef, location: ir.Location) -> None:
+        """Change their memory, so that no variable is what it was that is in either."""
+        assert self.env is not None
+        for name, binding in self.env.items():
+            held = set() if binding.value is None else held_buffers(binding.value)
+            if held & {first.name, second.name}:
+                self.env[name] = replace(binding, value=None)
         kept = self.assign_temporary(first.size, location)
         self.emit(ir.Assign(first.size.name, second.size, location))
         self.emit(ir.Assign(second.size.name, kept, location))
@@ -382,6 +384,20 @@ def stores(statement: ir.Statement, known: Mapping[str, NativeSignature]) -> fro
             )
         case _:
             return frozenset()
+
+
+def resized(block: Sequence[ir.Statement]) -> set[str]:
+    """The buffers that a block may make longer or shorter."""
+    found: set[str] = set()
+    for each in statements(tuple(block)):
+        match each:
+            case ir.Make(buffer=buffer) | ir.Resize(buffer=buffer):
+                found.add(buffer)
+            case ir.Swap(first=first, second=second):
+                found |= {first, second}
+            case _:
+                pass
+    return found
 
 
 def is_written(parameter: ir.Parameter) -> bool:

@@ -10,7 +10,8 @@ from functools import partial
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, NeedsMemory, at, path_of
-from ppybuild.emit.loops.lower.made import lower_made, lower_method
+from ppybuild.emit.loops.lower.growing import lower_method
+from ppybuild.emit.loops.lower.made import lower_made
 from ppybuild.emit.loops.lower.signatures import NativeSignature, argument_node
 from ppybuild.emit.loops.lower.statements import lower_block, note_result
 from ppybuild.emit.loops.lower.stay import Stay

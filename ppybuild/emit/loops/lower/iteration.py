@@ -17,11 +17,9 @@ from ppybuild.emit.loops.lower.values import (
     GridRef,
     Items,
     Value,
-    View,
     describe_type,
     leaves,
     rebuild,
-    views,
 )
 
 _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
@@ -39,8 +37,8 @@ class Iteration:
     value: Value
     direct: bool
     """Whether the target is bound to the counter."""
-    views: tuple[View, ...] = ()
-    """The slices that it goes over."""
+    over: tuple[Value, ...] = ()
+    """The buffers, grids and slices that it goes over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class _Items:
 
     length: ir.Expr
     item: Callable[[ir.Expr], Value]
-    views: tuple[View, ...] = ()
+    over: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def plan_iteration(builder: Builder, iterable: ast.expr) -> Iteration | None:
     if items is None:
         return None
     value = items.item(index)
-    return Iteration(_ZERO, items.length, _ONE, index, value, False, items.views)
+    return Iteration(_ZERO, items.length, _ONE, index, value, False, items.over)
 
 
 def _range_like(builder: Builder, node: ast.expr) -> Callable[[], _Range | None] | None:
@@ -227,7 +225,7 @@ def _items(builder: Builder, node: ast.expr) -> _Items | None:
         return _written_out(node, value)
     if not isinstance(value, Items | GridRef):
         raise Stay(node, "a loop over anything but ranges and buffers", "count in the loop")
-    return _Items(value.length, value.item, tuple(views(value)))
+    return _Items(value.length, value.item, (value,))
 
 
 MOST_WRITTEN = 64
@@ -273,14 +271,14 @@ def _enumerate(builder: Builder, call: ast.Call) -> _Items | None:
     if first.type is F64:
         raise Stay(call, "`enumerate` from a float")
     if first == _ZERO:
-        return _Items(inner.length, lambda index: (index, inner.item(index)), inner.views)
+        return _Items(inner.length, lambda index: (index, inner.item(index)), inner.over)
     first = require_scalar(call, builder.pin(first, len(builder.block), at(call)))
     _arithmetic(builder, call, ast.Add(), first, inner.length)
 
     def item(index: ir.Expr) -> Value:
         return op("add.i64", first, index), inner.item(index)
 
-    return _Items(inner.length, item, inner.views)
+    return _Items(inner.length, item, inner.over)
 
 
 def _zip(builder: Builder, call: ast.Call) -> _Items | None:
@@ -290,7 +288,7 @@ def _zip(builder: Builder, call: ast.Call) -> _Items | None:
     if len(found) < len(parts):
         return None
     length = reduce(lambda one, two: op("min.i64", one, two), (part.length for part in found))
-    together = tuple(view for part in found for view in part.views)
+    together = tuple(value for part in found for value in part.over)
     return _Items(length, lambda index: tuple(part.item(index) for part in found), together)
 
 
@@ -306,7 +304,7 @@ def _reversed(builder: Builder, call: ast.Call) -> _Items | None:
     def item(index: ir.Expr) -> Value:
         return inner.item(op("sub.i64", last, index))
 
-    return _Items(inner.length, item, inner.views)
+    return _Items(inner.length, item, inner.over)
 
 
 _ITERABLES: dict[str, Callable[[Builder, ast.Call], _Items | None]] = {

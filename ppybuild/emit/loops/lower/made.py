@@ -1,7 +1,6 @@
 """Arrays and lists that a function makes: memory of its own, which its caller may get.
 
     out = [0.0] * n                      →    make out[n]
-    out.append(x)                        →    resize out[length + 1]; out[length] = x
     [f(v) for v in values if v > 0.0]    →    make out[0], and a loop that appends
 
 Each place in the source that makes one has one buffer; where it makes another, the first has
@@ -13,6 +12,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import (
@@ -28,6 +28,7 @@ from ppybuild.emit.loops.lower.builder import (
 )
 from ppybuild.emit.loops.lower.calls import rely_on_library
 from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands, lower_test
+from ppybuild.emit.loops.lower.growing import push
 from ppybuild.emit.loops.lower.iteration import Iteration, plan_iteration
 from ppybuild.emit.loops.lower.operators import to_int
 from ppybuild.emit.loops.lower.signatures import ARRAYS
@@ -40,6 +41,7 @@ from ppybuild.emit.loops.lower.values import (
     Mixed,
     Number,
     Value,
+    View,
     Whole,
     held_buffers,
 )
@@ -179,6 +181,8 @@ def _copied(builder: Builder, site: ast.expr, given: ast.expr, kind: Kind | None
     if iteration is None:
         raise Dead("iteration")
     value = require_number(given, iteration.value)
+    if kind is not None and kind[0] is not ir.Element.U8:
+        _refuse_bytes(given, iteration)
     buffer = _buffer(builder, site, kind or _kind_of(given, value))
     count = _count(builder, site, iteration)
     if count is None:
@@ -192,6 +196,20 @@ def _copied(builder: Builder, site: ast.expr, given: ast.expr, kind: Kind | None
     turns = (iteration.start, stop, _ONE)
     builder.emit(ir.For(iteration.index.name, *turns, tuple(body), (), at(site)))
     return buffer
+
+
+def _refuse_bytes(given: ast.expr, iteration: Iteration) -> None:
+    """An array takes what may be bytes, or a part of them, for the memory of its items."""
+    for each in iteration.over if not isinstance(given, ast.Call) else ():
+        buffer = each.buffer if isinstance(each, View) else each
+        if (
+            isinstance(buffer, BufferRef)
+            and buffer.element is ir.Element.U8
+            and not (buffer.own or buffer.is_list)
+        ):
+            raise Stay(
+                given, "an array of what may be bytes", "go through them in a comprehension"
+            )
 
 
 def _comprehended(
@@ -213,7 +231,7 @@ def _comprehended(
         buffer = _buffer(builder, site, kind or _kind_of(item, value))
         made.append(buffer)
         if count is None:
-            _push(builder, site, buffer, value)
+            push(builder, site, buffer, value)
         else:
             stored = stored_value(builder, site, buffer, value)
             place = op("sub.i64", counter, iteration.start)
@@ -239,7 +257,7 @@ def _comprehended(
         builder.inner, builder.env = names, outside
     (buffer,) = made
     written = builder.written(body)
-    builder.keep(loop.iter, iteration.views, written)
+    builder.keep(loop.iter, iteration.over, written)
     inside = {each.buffer for each in statements(tuple(body)) if isinstance(each, ir.Make)}
     if written - inside - {buffer.name}:
         raise Stay(site, "a comprehension that stores into a buffer", "write the loop out")
@@ -391,7 +409,9 @@ def _make(
     }
     for name, binding in builder.env.items():
         held = binding.value is not None and buffer.name in held_buffers(binding.value)
-        if held and (name != target or name in read):
+        if held and isinstance(binding.value, View):
+            builder.env[name] = replace(binding, value=None)
+        elif held and (name != target or name in read):
             raise Stay(
                 site,
                 f"an array that takes the place of one that `{name}` still is",
@@ -399,46 +419,3 @@ def _make(
             )
     builder.emit(ir.Assign(buffer.size.name, length, at(site)))
     builder.emit(ir.Make(buffer.name, buffer.size, at(site)))
-
-
-# Methods
-
-
-def lower_method(builder: Builder, node: ast.Call, method: ast.Attribute) -> list[Value] | None:
-    """A method of an array or list that the function has made: no value for Python's None;
-    None where it is something else."""
-    owner = method.value
-    if not isinstance(owner, ast.Name) or not builder.is_local(owner.id):
-        return None
-    buffer = builder.read(owner, at(owner))
-    if not isinstance(buffer, BufferRef) or not buffer.own:
-        return None
-    match method.attr, node.args, node.keywords:
-        case "append", [item], []:
-            _push(builder, node, buffer, require_number(item, lower_expr(builder, item)))
-            return []
-        case "pop", [], []:
-            return [_pop(builder, node, buffer)]
-        case "clear", [], [] if buffer.holder != "array":
-            builder.emit(ir.Assign(buffer.size.name, _ZERO, at(node)))
-            builder.emit(ir.Resize(buffer.name, buffer.size, at(node)))
-            return []
-    raise Stay(node, f"`{method.attr}` of an array or list", "write it as a loop")
-
-
-def _push(builder: Builder, node: ast.AST, buffer: BufferRef, value: Number) -> None:
-    stored = builder.settled(stored_value(builder, node, buffer, value), at(node))
-    longer = op("add.i64", buffer.size, _ONE)
-    builder.emit(ir.Resize(buffer.name, longer, at(node)))
-    builder.emit(ir.Store(buffer.name, buffer.size, stored, at(node)))
-    builder.emit(ir.Assign(buffer.size.name, longer, at(node)))
-
-
-def _pop(builder: Builder, node: ast.AST, buffer: BufferRef) -> Value:
-    some = op("gt.i64", buffer.size, _ZERO)
-    builder.emit(ir.Guard(some, "pop of an empty list", at(node)))
-    shorter = op("sub.i64", buffer.size, _ONE)
-    last = builder.assign_temporary(buffer.item(shorter), at(node))
-    builder.emit(ir.Assign(buffer.size.name, shorter, at(node)))
-    builder.emit(ir.Resize(buffer.name, buffer.size, at(node)))
-    return last

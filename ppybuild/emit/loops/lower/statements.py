@@ -14,6 +14,7 @@ from ppybuild.emit.loops.lower.builder import (
     at,
     mixed_types,
     require_number,
+    resized,
 )
 from ppybuild.emit.loops.lower.expressions import (
     lower_call,
@@ -34,13 +35,12 @@ from ppybuild.emit.loops.lower.values import (
     Number,
     Value,
     View,
-    Whole,
     aged,
     describe,
+    held_buffers,
     join,
     leaves,
 )
-from ppybuild.emit.loops.tree import statements as every_statement
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("`try`", "move the loop into a function of its own"),
@@ -148,6 +148,8 @@ def _exchange(builder: Builder, node: ast.stmt, targets: list[ast.expr], value: 
                     raise NeedsMemory(name)
             if builder.memory.get(one) == second and builder.memory.get(two) == first:
                 builder.swap(first, second, at(node))
+                builder.mark_bound(one, second, at(node))
+                builder.mark_bound(two, first, at(node))
                 return
     raise Stay(node, "several arrays bound at once", "bind them one by one")
 
@@ -198,8 +200,13 @@ def _augmented(builder: Builder, node: ast.AugAssign) -> None:
             builder.bind(target.id, new, at(node), last_use=True)
         case ast.Subscript() as target:
             buffer, index = lower_element(builder, target)
-            old = buffer.item(index)
-            _store(builder, node, buffer, index, _updated(builder, node, old))
+            mark = len(builder.block)
+            new = _updated(builder, node, buffer.item(index))
+            if buffer.memory in resized(builder.block[mark:]):
+                raise Stay(
+                    node, "an item that changes by what makes its list longer or shorter"
+                )
+            _store(builder, node, buffer, index, new)
         case _:
             raise Stay(node, "assignment to anything but a name or an item of a buffer")
 
@@ -282,31 +289,20 @@ def _for(builder: Builder, node: ast.For) -> None:
 
     head, loop = _stable(builder, builder.env, turn)
     stores = builder.written((*builder.block[mark:], *blocks[0]))
-    builder.keep(node.iter, iteration.views, stores)
+    builder.keep(node.iter, iteration.over, stores)
     if not iteration.direct:
-        _keep_length(builder, node, blocks[0])
+        _keep_length(node, iteration, blocks[0])
     orelse = _branch(builder, head, node.orelse)
     start, stop, step = iteration.start, iteration.stop, iteration.step
     builder.emit(ir.For(used[0], start, stop, step, blocks[0], orelse, at(node)))
     _set_env(builder, builder.env, *loop.breaks)
 
 
-def _keep_length(builder: Builder, node: ast.For, body: ir.Block) -> None:
+def _keep_length(node: ast.For, iteration: Iteration, body: ir.Block) -> None:
     """Python looks at a list's length at every turn of a loop over it."""
-    resized = {
-        each.buffer for each in every_statement(body) if isinstance(each, ir.Make | ir.Resize)
-    } | {
-        name
-        for each in every_statement(body)
-        if isinstance(each, ir.Swap)
-        for name in (each.first, each.second)
-    }
-    for each in ast.walk(node.iter):
-        binding = builder.env and isinstance(each, ast.Name) and builder.env.get(each.id)
-        if binding and isinstance(binding.value, Whole) and binding.value.name in resized:
-            raise Stay(
-                node, f"a loop over `{ast.unparse(each)}`, which it makes longer or shorter"
-            )
+    if held_buffers(iteration.over) & resized(body):
+        what = ast.unparse(node.iter)
+        raise Stay(node, f"a loop over `{what}`, which it makes longer or shorter")
 
 
 def bind_turn(builder: Builder, target: ast.expr, iteration: Iteration) -> str:

@@ -228,8 +228,15 @@ def views(value: Value) -> Iterator[View]:
 
 def held_buffers(value: Value) -> set[str]:
     """The buffers that a value is or lies in."""
-    whole = {leaf.name for leaf in leaves(value) if isinstance(leaf, Whole)}
-    return whole | {view.buffer.name for view in views(value)}
+    match value:
+        case tuple():
+            return {name for item in value for name in held_buffers(item)}
+        case BufferRef() | GridRef():
+            return {value.name}
+        case View(buffer):
+            return {buffer.name}
+        case _:
+            return set()
 
 
 def aged(value: Value, written: frozenset[str]) -> Value:

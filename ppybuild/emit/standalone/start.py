@@ -17,7 +17,10 @@ not here comes with processors that have one that is."""
 
 
 def start_source(information: str, features: Sequence[str]) -> str:
-    """C for `main`; it is compiled for any CPU of the architecture."""
+    """C for `main`; it is compiled for any CPU of the architecture.
+
+    With PPY_SEALED defined, the program wants its hash behind it (`ppy_intact.h`).
+    """
     names = [_ASKED[each] for each in features if each in _ASKED]
     tests = "\n".join(
         f"    if (!__builtin_cpu_supports({c_string(name)})) return lacks(argv[0], "
@@ -35,10 +38,19 @@ static int lacks(const char *program, const char *feature) {
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef PPY_SEALED
+#include "ppy_intact.h"
+#endif
 
 int ppy_run_program(int argc, char **argv);
 {lacks if names else ""}
 int main(int argc, char **argv) {{
+#ifdef PPY_SEALED
+    if (!ppy_is_intact()) {{
+        fprintf(stderr, "%s: this file is not as it was built; copy it again\\n", argv[0]);
+        return 2;
+    }}
+#endif
     const char *asked = getenv("PPY_BUNDLE_INFO");
     if (asked && strcmp(asked, "1") == 0) return fputs({c_string(information)}, stdout) < 0;
 {"    __builtin_cpu_init();" if names else ""}

@@ -6,13 +6,15 @@
   lib/pkgconfig/<name>.pc         finds the others from where it lies
   python/<name>_cffi.py           `ffi` and `lib`
   LICENCES
+  SHA256SUMS                      of all these: `sha256sum --check SHA256SUMS`
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ppybuild.diagnostics import CODES, Diagnostic, Failure
@@ -58,19 +60,27 @@ def write_library(
         report=report,
         scons=Scons(hold=(lock,)),
     )
+    (shared,) = compiled.values()
+    digest = hashlib.sha256(shared.read_bytes()).hexdigest()
     texts = {
         f"include/{entry}.h": library.header,
         f"lib/pkgconfig/{entry}.pc": _pkg_config(entry, manifest.project.version),
-        f"python/{prefix(entry)}_cffi.py": _cffi(entry, library),
+        f"python/{prefix(entry)}_cffi.py": _cffi(entry, library, digest),
         "LICENCES": "".join(f"{a}: {b}\n" for a, b in licences(["ppybuild"]).items()),
         MARK: "Made by ppybuild; no source of a program.\n",
     }
     for path, text in texts.items():
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         (target / path).write_text(text, encoding="utf-8")
-    (shared,) = compiled.values()
     shutil.copyfile(shared, target / "lib" / f"lib{entry}.so")
     (target / "lib" / f"lib{entry}.so").chmod(0o755)
+    (target / "SHA256SUMS").write_text("".join(_sums(target)), encoding="utf-8")
+
+
+def _sums(folder: Path) -> Iterator[str]:
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        yield f"{digest}  {path.relative_to(folder).as_posix()}\n"
 
 
 def _emit(manifest: Manifest, entry: str) -> Library:
@@ -120,7 +130,7 @@ Cflags: -I${{includedir}}
 """
 
 
-def _cffi(name: str, library: Library) -> str:
+def _cffi(name: str, library: Library, digest: str) -> str:
     functions = ", ".join(library.functions)
     return f'''\
 """lib{name} for Python, through cffi: {functions}.
@@ -128,12 +138,17 @@ def _cffi(name: str, library: Library) -> str:
     from {prefix(name)}_cffi import ffi, lib
 """
 
+import hashlib
 from pathlib import Path
 
 from cffi import FFI
 
+_PATH = Path(__file__).resolve().parents[1] / "lib" / "lib{name}.so"
+if hashlib.sha256(_PATH.read_bytes()).hexdigest() != "{digest}":
+    raise ImportError(f"{{_PATH}} is not as it was built; copy the whole folder again")
+
 ffi = FFI()
 ffi.cdef("""
 {library.declarations}""")
-lib = ffi.dlopen(str(Path(__file__).resolve().parents[1] / "lib" / "lib{name}.so"))
+lib = ffi.dlopen(str(_PATH))
 '''

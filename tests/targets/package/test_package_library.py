@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.commands import ppybuild, write
+from tests.targets.package.conftest import run
 
 SOURCE = """\
 import math
@@ -108,13 +109,38 @@ SAID = [
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("library project")
+    return make(tmp_path_factory.mktemp("library project"))
+
+
+def make(folder: Path) -> Path:
     manifest = '[entry."lib-one"]\nmodule = "prog"\nexport = ["prog.named"]\n'
     write(folder, {"ppy.toml": manifest, "prog.py": SOURCE})
     done = ppybuild(folder, "package", "lib-one", "--library")
     assert done.returncode == 0, done.stderr
     (made,) = (folder / "dist").iterdir()
     return made.rename(folder / "moved")
+
+
+def test_the_same_bytes(library: Path, tmp_path: Path) -> None:
+    def contents(folder: Path) -> dict[str, bytes]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+    assert contents(make(tmp_path / "elsewhere")) == contents(library)
+
+
+def test_damaged(library: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(library, copy)
+    check = ["sha256sum", "--check", "--quiet", "SHA256SUMS"]
+    assert subprocess.run(check, cwd=copy, check=False).returncode == 0
+    shared = copy / "lib" / "liblib-one.so"
+    shared.write_bytes(shared.read_bytes()[:-1] + b"x")
+    assert subprocess.run(check, cwd=copy, check=False).returncode != 0
+    done = run(sys.executable, "-c", "import lib_one_cffi", PYTHONPATH=str(copy / "python"))
+    said = "liblib-one.so is not as it was built; copy the whole folder again"
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert done.stderr.splitlines()[-1].endswith(said)
 
 
 def test_from_c(library: Path, tmp_path: Path) -> None:

@@ -133,10 +133,13 @@ class Library:
             turned = (shape[1], shape[0]) if shape is not None and len(shape) == 2 else None
             return Tensor(dtype, turned)
         found = attribute_type(self._stubs, owner, attribute)
-        made = attribute.startswith("_") or names_in_library("torch", attribute)
         if isinstance(found, Unknown) and attribute in tensor_rules.METHODS:
             return Method(owner, attribute)  # bound in torch's sources by a call
-        return UNKNOWN if found is None and made else found
+        if found is None and (
+            attribute.startswith("_") or names_in_library("torch", attribute)
+        ):
+            return UNKNOWN
+        return found
 
     def _definition_type(self, found: Definition) -> Type:
         match found.kind:

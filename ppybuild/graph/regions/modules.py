@@ -86,7 +86,15 @@ class _Reader:
                     pass
                 case _:
                     raise NotKnown(f"`{owner}.__init__` does more than make layers")
+        config += self._mode(owner)
         return Built(PROGRAM, owner, tuple(parameters), tuple(children), tuple(config))
+
+    def _mode(self, owner: str) -> Iterator[Config]:
+        """`self.training`, where the class looks at it: it is taken to be training."""
+        methods = (f for f in self._facts.program.functions.values() if f.owner == owner)
+        nodes = (node for method in methods for node in ast.walk(method.node))
+        if any(isinstance(node, ast.Attribute) and node.attr == "training" for node in nodes):
+            yield Config("training", True)
 
     def _is_parameter(self, node: ast.expr) -> bool:
         callee = self._facts.callees.get(node) if isinstance(node, ast.Call) else None

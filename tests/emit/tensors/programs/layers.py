@@ -65,7 +65,8 @@ class Pooled(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.pool(torch.relu(self.norm(self.first(x))))
         x = x + self.means(self.second(x)).mean()
-        return self.head(self.flat(self.last(self.second(x))))
+        x = F.dropout(self.flat(self.last(self.second(x))), 0.2, training=self.training)
+        return self.head(x)
 
 
 def pooled_step(
@@ -83,7 +84,9 @@ def run_pooled():
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     x, y = torch.randn(9, 1, 12, 12), torch.randint(3, (9,))
     losses = [pooled_step(model, optimizer, x, y) for _ in range(5)]
-    return losses, left(model, optimizer)
+    model.training = False
+    losses.append(pooled_step(model, optimizer, x, y))
+    return losses, left(model, optimizer), torch.rand(2)
 
 
 def signal_step(

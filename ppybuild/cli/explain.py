@@ -146,11 +146,14 @@ def _entries(manifest: Manifest, facts: Facts, function: Function) -> Iterator[s
             continue
         emission = emit_entry(facts, entry, main, manifest.build.device)
         binding = emission.bindings.get(function.name)
-        state = f"native, in `{binding[0]}`" if binding else "stays in Python"
+        inside = [n for n, found in emission.splices.items() if found.function == function.name]
+        state = "Python, with native statements" if inside else "stays in Python"
+        state = f"native, in `{binding[0]}`" if binding else state
         yield f"  in entry `{name}`: {state}"
-        region = emission.regions.get(function.name)
-        if region is not None:
-            yield from (f"    {line}" for line in region_lines(region))
+        for each in (function.name, *inside):
+            region = emission.regions.get(each)
+            if region is not None:
+                yield from (f"    {line}" for line in region_lines(region))
         for remark in emission.remarks:
             if lies_in(remark, function, facts.program):
                 yield f"    {remark.code}: {remark.message}"

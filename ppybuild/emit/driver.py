@@ -160,7 +160,11 @@ def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -
         what = f"a training step{through} in exact numerics: autograd's own calls, without "
         what += "its graph, compared with Python bit for bit on its first call"
         what += f"; the fused form does not hold {unfused}" if unfused else ""
-    return Diagnostic("R3001", f"`{region.function}` is {what}", _whole(facts, region.function))
+    subject = f"`{region.function}` is"
+    if region.fragment:
+        scope, _, lines = region.function.rpartition(".lines_")
+        subject = f"In `{scope}`, lines {lines.replace('_', ' to ')} are"
+    return Diagnostic("R3001", f"{subject} {what}", _whole(facts, region.function))
 
 
 def _told_region(facts: Facts, region: Region, unfused: str | None) -> Diagnostic:

@@ -16,6 +16,7 @@ Python; so does the fragment whenever a guard does not hold.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +54,8 @@ TRIES = 48
 """How often the ends of one fragment are moved."""
 STARTS = 4
 """How many statements may be left out at the start where the rest can then be fused."""
+ENDS = 3
+"""The same at the end."""
 
 
 @final
@@ -212,7 +215,17 @@ class _Finder:
             start += 1
             if start > index or len(found) > STARTS:
                 break
-        return found
+        return [*found, *self._ended_earlier(found, block, index)] if found else []
+
+    def _ended_earlier(
+        self, found: list[Fragment], block: Block, index: int
+    ) -> Iterator[Fragment]:
+        """The largest fragment without its last statements."""
+        start = next(i for i, s in enumerate(block) if s is found[0].function.node.body[0])
+        stop = start + found[0].count
+        for earlier in range(stop - 1, max(index, stop - 1 - ENDS), -1):
+            with contextlib.suppress(Stopped):
+                yield self._fragment(block, start, earlier, index)
 
     def _fragment(self, block: Block, start: int, stop: int, index: int) -> Fragment:
         trace = StepTrace(self._torch)
@@ -305,7 +318,7 @@ class _Finder:
             len(statements),
             takes,
             tuple(given),
-            tuple(name for name in body.variables if name not in takes),
+            tuple(name for name in body.variables if _is_renewed(name, statements)),
         )
 
     def _owners(self, around: Surroundings) -> Iterator[Owner]:
@@ -329,6 +342,16 @@ class _Finder:
                 if around.is_variable(node.id) and node not in self._facts.constants:
                     seen.add(node.id)
                     yield node.id
+
+
+def _is_renewed(name: str, statements: Block) -> bool:
+    """Whether the first statement that has the name only binds it."""
+    for statement in statements:
+        found = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
+        if found:
+            only = all(isinstance(node.ctx, ast.Store) for node in found)
+            return only and isinstance(statement, ast.Assign | ast.AnnAssign)
+    return False
 
 
 _NONE = ast.arguments([], [], None, [], [], None, [])

@@ -231,6 +231,23 @@ def run_by_hand():
     return losses, w.detach(), b.detach(), w._version, w.requires_grad
 
 
+def run_chained():
+    """Rows that are chosen anew at the end of each turn, after they were read."""
+    X = torch.randn(32, 4)
+    model = Net(4, 8, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    rows = torch.arange(8)
+    losses = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = (model(X[rows]) - X[rows].sum(1, keepdim=True)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        rows = (rows * 3 + 1) % 32
+        losses.append(loss.item())
+    return losses, rows, state(model)
+
+
 def run_watched():
     """What is read afterwards needs the graph, or may fail: Python's own steps."""
     model = Net(4, 8, 1)

@@ -43,6 +43,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         ("experiment", "Experiment.epoch"),
         ("softmax", "Softmax.fit"),
         ("by_hand", "run_by_hand"),
+        ("chained", "run_chained"),
         ("errors", "run_errors.<locals>.go"),
         ("watched", None),
     ],

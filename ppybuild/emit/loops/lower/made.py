@@ -191,7 +191,7 @@ def _copied(builder: Builder, site: ast.expr, given: ast.expr, kind: Kind | None
         stored = stored_value(builder, site, buffer, value)
         place = op("sub.i64", iteration.index, iteration.start)
         builder.emit(ir.Store(buffer.name, place, stored, at(site)))
-    _make(builder, site, buffer, count)
+    _make(builder, site, buffer, count, reading=(given,))
     stop = op("add.i64", iteration.start, buffer.size)
     turns = (iteration.start, stop, _ONE)
     builder.emit(ir.For(iteration.index.name, *turns, tuple(body), (), at(site)))
@@ -261,7 +261,8 @@ def _comprehended(
     inside = {each.buffer for each in statements(tuple(body)) if isinstance(each, ir.Make)}
     if written - inside - {buffer.name}:
         raise Stay(site, "a comprehension that stores into a buffer", "write the loop out")
-    _make(builder, site, buffer, _ZERO if count is None else count, reading=(item, *loop.ifs))
+    reading = (loop.iter, item, *loop.ifs)
+    _make(builder, site, buffer, _ZERO if count is None else count, reading)
     turns = (iteration.start, iteration.stop, iteration.step)
     builder.emit(ir.For(turn, *turns, tuple(body), (), at(site)))
     return buffer
@@ -409,13 +410,14 @@ def _make(
     }
     for name, binding in builder.env.items():
         held = binding.value is not None and buffer.name in held_buffers(binding.value)
-        if held and isinstance(binding.value, View):
-            builder.env[name] = replace(binding, value=None)
-        elif held and (name != target or name in read):
+        goes = name == target or isinstance(binding.value, View)
+        if held and (name in read or not goes):
             raise Stay(
                 site,
                 f"an array that takes the place of one that `{name}` still is",
                 "make it before the loop, and fill it anew",
             )
+        if held and isinstance(binding.value, View):
+            builder.env[name] = replace(binding, value=None)
     builder.emit(ir.Assign(buffer.size.name, length, at(site)))
     builder.emit(ir.Make(buffer.name, buffer.size, at(site)))

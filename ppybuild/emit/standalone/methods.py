@@ -70,6 +70,8 @@ _TEXTS: dict[tuple[str, int], tuple[str, tuple[Kind, ...], Kind]] = {
     ("strip", 0): ("ppy_strip", (), TEXT),
     ("lstrip", 0): ("ppy_strip_left", (), TEXT),
     ("rstrip", 0): ("ppy_strip_right", (), TEXT),
+    ("upper", 0): ("ppy_upper", (), TEXT),
+    ("lower", 0): ("ppy_lower", (), TEXT),
     ("replace", 2): ("ppy_replace", (TEXT, TEXT), TEXT),
     ("startswith", 1): ("ppy_starts_with", (TEXT,), BOOL),
     ("endswith", 1): ("ppy_ends_with", (TEXT,), BOOL),

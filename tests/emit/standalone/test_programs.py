@@ -116,6 +116,16 @@ def test_nan_is_not_sorted(builder: Builder, tmp_path: Path) -> None:
     assert run_native(program, given="nan").last.startswith("a list with nan is sorted")
 
 
+def test_case_of_letters_beyond_ascii(builder: Builder, tmp_path: Path) -> None:
+    text = "try:\n    print(input().upper())\nexcept Exception:\n    print('caught')\n"
+    program = builder.build(tmp_path, {"main.py": text})
+    assert run_native(program, given="straße").output == ""
+    assert run_native(program, given="straße").last.startswith(
+        "the case of letters beyond ASCII"
+    )
+    assert run_native(program, given="strasse").output == "STRASSE\n"
+
+
 def test_memory_is_given_back(builder: Builder, tmp_path: Path) -> None:
     """Lists and texts that nothing reaches: 4 GB in all, in 100 MB."""
     text = """\

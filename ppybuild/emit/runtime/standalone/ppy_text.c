@@ -212,6 +212,20 @@ ppy_text ppy_strip_right(ppy_text text) {
 
 ppy_text ppy_strip(ppy_text text) { return ppy_strip_left(ppy_strip_right(text)); }
 
+/* Of ASCII, the letters from `first` on become those from `other` on. */
+static ppy_text cased(ppy_text text, char first, char other) {
+    if (text.bytes != text.length) ppy_raise_beyond("the case of letters beyond ASCII is changed");
+    char *made = ppy_arena_allocate(text.bytes);
+    for (int64_t i = 0; i < text.bytes; i++) {
+        const char c = text.data[i];
+        made[i] = c >= first && c < first + 26 ? (char)(c - first + other) : c;
+    }
+    return (ppy_text){made, text.bytes, text.length};
+}
+
+ppy_text ppy_upper(ppy_text text) { return cased(text, 'a', 'A'); }
+ppy_text ppy_lower(ppy_text text) { return cased(text, 'A', 'a'); }
+
 /* text.replace("", by): `by` before every code point and at the end. */
 static ppy_text spread(ppy_text text, ppy_text by) {
     char *to = ppy_arena_allocate(text.bytes + (text.length + 1) * by.bytes);

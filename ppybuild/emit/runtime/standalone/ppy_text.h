@@ -82,6 +82,9 @@ bool ppy_ends_with(ppy_text text, ppy_text part);
 ppy_text ppy_strip(ppy_text text);
 ppy_text ppy_strip_left(ppy_text text);
 ppy_text ppy_strip_right(ppy_text text);
+/* text.upper(), text.lower() of ASCII; any other text ends the program, as what needs Python does. */
+ppy_text ppy_upper(ppy_text text);
+ppy_text ppy_lower(ppy_text text);
 ppy_text ppy_replace(ppy_text text, ppy_text old, ppy_text by); /* text.replace(old, by) */
 
 /* Going through the code points of a text:

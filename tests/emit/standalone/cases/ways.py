@@ -127,6 +127,7 @@ print(*words)
 print("x", *words, 1.5, *rows, sep="-", end="|\n")
 print(*range(3), *(str(w) for w in words), *sorted(words), *rows[0][:0], flush=True)
 print(*"añb", *(1, 2), sep="")
+print("Ab-z@[`{Z".upper(), "aB@[`{Zz 1".lower(), "".upper() + "x", "W".lower() in words)
 print(words.index("a"), rows.index([3]), rows[0].index(2), array("q", [4, 5]).index(5))
 try:
     words.index("é'")

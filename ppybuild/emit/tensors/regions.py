@@ -20,6 +20,7 @@ from ppybuild.emit.tensors.headers import declarations_hold, torch_include
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
 from ppybuild.emit.tensors.step import FusedStep
+from ppybuild.emit.tensors.step_objects import looks_into_objects
 from ppybuild.emit.tensors.step_wrapper import (
     emit_exact_wrapper,
     emit_step_wrapper,
@@ -197,7 +198,7 @@ def _emit_module(
         start.append("#define PPY_CUDA 1")
     fused = bool(steps) or any(region.function in forwards for region in kept)
     header = "ppy_step.h" if fused else "ppy_region.h"
-    if any(s.region.models or s.region.optimized or s.region.owners for s in steps):
+    if any(looks_into_objects(step.region) for step in steps):
         header = "ppy_module.h"
     start += [f'#include "{header}"\n', *includes, ""]
     if any(isinstance(step, ExactStep) for step in steps):

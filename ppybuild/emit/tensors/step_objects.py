@@ -17,6 +17,10 @@ LAYER_METHODS = ("forward", "__call__")
 """What calling a layer runs; must be as torch defines them."""
 
 
+def looks_into_objects(region: StepRegion) -> bool:
+    return bool(region.models or region.optimized or region.zeroed or region.owners)
+
+
 def emit_objects(
     region: StepRegion, tensor: Callable[[int], str], used: Callable[[int], bool]
 ) -> list[str]:
@@ -24,13 +28,15 @@ def emit_objects(
 
     `tensor` gives the C++ name of an input that is a tensor; `used` says whether a number
     is read."""
-    if not region.models and region.optimized is None and not region.owners:
+    if not looks_into_objects(region):
         return []
     writer = _Writer(region, tensor, used)
     for owner in region.owners:
         writer.owner(owner)
     for model in region.models:
         writer.model(model)
+    for zeroed in region.zeroed:
+        writer.zeroed(zeroed)
     if region.optimized is not None:
         writer.optimizer(region.optimized)
     return [
@@ -137,10 +143,30 @@ class _Writer:
         self.classes[kind] = f'static ppy::Class {variable}("{module}", "{name}", {methods});'
         return variable
 
+    def _optimizer_class(self, kind: str) -> str:
+        variable = f"class_{kind}"
+        self.classes[kind] = (
+            f'static ppy::Class {variable}("torch.optim", "{kind}", "step", "zero_grad");'
+        )
+        return variable
+
+    def _parameters_of(self, optimized: Optimized, variable: str) -> str:
+        objects = ", ".join(self._object(value) for value in optimized.parameters)
+        self.lines.append(f"PyObject *const {variable}[] = {{{objects}}};")
+        return variable
+
+    def zeroed(self, zeroed: Optimized) -> None:
+        """One of which it only matters whose gradients it clears."""
+        place, kind = zeroed.place, self._optimizer_class(zeroed.form.kind)
+        cleared = self._parameters_of(zeroed, f"cleared{place}")
+        group = f"ppy::Group<{len(zeroed.parameters)}>()"
+        self._check(f"{group}.takes(given[{place}], {kind}, {cleared})")
+
     def optimizer(self, optimized: Optimized) -> None:
         form, place = optimized.form, optimized.place
         count = len(optimized.parameters)
-        objects = ", ".join(self._object(value) for value in optimized.parameters)
+        kind = self._optimizer_class(form.kind)
+        trained = self._parameters_of(optimized, "trained")
         flags = ["decay" in form.terms]
         if form.kind == "SGD":
             flags += ["momentum" in form.terms, "nesterov" in form.terms]
@@ -149,17 +175,12 @@ class _Writer:
         states = KINDS[form.kind].states
         spelled = ", ".join("true" if flag else "false" for flag in flags)
         name = "Sgd" if form.kind == "SGD" else "Adam"
-        self.classes[form.kind] = (
-            f'static ppy::Class class_{form.kind}("torch.optim", "{form.kind}", '
-            '"step", "zero_grad");'
-        )
         self.lines += [
-            f"PyObject *const trained[] = {{{objects}}};",
             *(f"std::array<at::Tensor, {count}> {state};" for state in states),
             f"ppy::{name}<{count}> optimizer({spelled});",
         ]
         held = "".join(f", {state}.data()" for state in states)
-        self._check(f"optimizer.takes(given[{place}], class_{form.kind}, trained{held})")
+        self._check(f"optimizer.takes(given[{place}], {kind}, {trained}{held})")
         for given in self.region.inputs:
             if given.place != place:
                 continue

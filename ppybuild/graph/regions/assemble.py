@@ -82,8 +82,14 @@ def assemble(
         tuple(Model(place, model.built) for place, model in sorted(trace.models.items())),
         tuple(method_of(facts, owner, name) for owner, name in sorted(trace.methods)),
         trace.optimized,
+        _only_zeroed(trace),
         held(trace),
     )
+
+
+def _only_zeroed(trace: StepTrace) -> tuple[Optimized, ...]:
+    steps = -1 if trace.optimized is None else trace.optimized.place
+    return tuple(each for place, each in sorted(trace.zeroed.items()) if place != steps)
 
 
 def _states(

@@ -84,7 +84,8 @@ class Owner:
 @final
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """The optimizer that steps, by its place, and the inputs that it updates, in order."""
+    """An optimizer that steps, or clears gradients, by its place, and the inputs that it is
+    over, in order."""
 
     place: int
     form: Form
@@ -112,6 +113,8 @@ class StepRegion:
     models: tuple[Model, ...] = ()
     methods: tuple[Method, ...] = ()
     optimized: Optimized | None = None
+    zeroed: tuple[Optimized, ...] = ()
+    """Other optimizers, which only clear gradients."""
     constants: tuple[Held, ...] = ()
     owners: tuple[Owner, ...] = ()
     fragment: bool = False

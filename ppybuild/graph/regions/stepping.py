@@ -48,6 +48,8 @@ class StepTrace(Trace):
     methods: set[tuple[str, str]] = field(default_factory=set)
     """Of the program's modules, by class and name."""
     optimized: Optimized | None = None
+    zeroed: dict[int, Optimized] = field(default_factory=dict)
+    """Optimizers that clear gradients, by their places."""
     seeds: dict[int, Seed] = field(default_factory=dict)
     """Of what is reached through an object, by input."""
 
@@ -165,6 +167,8 @@ class StepBody(ProgramBody):
         made = behind - {given.value for given in inputs}
         if made & step.spent:
             raise Unsupported("a second backward pass through the same graph", node)
+        if behind & self._written():
+            raise Unsupported("a backward pass through what was written in place", node)
         step.spent |= made
         gradients: list[tuple[int, int]] = []
         sums: list[tuple[int, int, int]] = []
@@ -205,6 +209,16 @@ class StepBody(ProgramBody):
             if behind & set(results_of(done)):
                 behind |= sources_of(done)
         return behind
+
+    def _written(self) -> set[int]:
+        """What tensors hold that were written in place: no gradient is followed from there to
+        them. The statistics of layers, which are `seeds` that do not grow, have none."""
+        seeds = self.step.seeds
+        return {
+            now
+            for tensor, now in self.step.current.items()
+            if tensor not in seeds or seeds[tensor].grows
+        }
 
     # Operators
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ppybuild.graph.regions.built import PROGRAM, Built
 from ppybuild.graph.regions.inline import ProgramNames
 from ppybuild.graph.regions.layers import BATCH_NORM, IDENTITY, LAYERS, MODULE_LIST, SEQUENTIAL
+from ppybuild.graph.regions.step_records import Optimized
 from ppybuild.graph.regions.stepping import StepBody
 from ppybuild.graph.regions.updates import CLIPPING, Updates, number_of
 from ppybuild.graph.regions.values import (
@@ -181,6 +182,9 @@ class TrainerBody(StepBody):
     def _optimize(self, optimizer: Optimizer, name: str, node: ast.Call) -> Symbol:
         parameters = self.over(optimizer) or self._optimized(node)
         if name == "zero_grad" and _only_unset(node):
+            leaves = tuple(map(number_of, parameters))
+            place = optimizer.place
+            self.step.zeroed[place] = Optimized(place, optimizer.form, leaves)
             return self._zero_grad(parameters)
         if name != "step" or node.args or node.keywords:
             raise Unsupported(f"`{name}` of an optimizer", node)

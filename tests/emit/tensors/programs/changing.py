@@ -92,5 +92,43 @@ def run_gradient_name():
     return found, w.detach()
 
 
+def run_subset():
+    """An optimizer that clears the gradients of other tensors than it was made for."""
+    model = Net(4, 8, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = []
+    for i in range(5):
+        if i == 3:
+            optimizer.param_groups[0]["params"] = list(model.fc2.parameters())
+        x, y = torch.randn(8, 4), torch.randn(8, 1)
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        losses.append(loss.item())
+        optimizer.step()
+    return losses, state(model)
+
+
+def run_two_players():
+    """A second backward pass, through what the first one has changed."""
+    maker, judge = Net(2, 8, 4), Net(4, 8, 1)
+    making = torch.optim.SGD(maker.parameters(), lr=0.1)
+    judging = torch.optim.SGD(judge.parameters(), lr=0.1)
+    losses = []
+    for _ in range(3):
+        x, z = torch.randn(8, 4), torch.randn(8, 2)
+        judging.zero_grad()
+        fake = maker(z)
+        first = F.softplus(-judge(x)).mean() + F.softplus(judge(fake.detach())).mean()
+        first.backward()
+        judging.step()
+        making.zero_grad()
+        second = F.softplus(-judge(maker(z))).mean()
+        second.backward()
+        making.step()
+        losses.append((first.item(), second.item()))
+    return losses, state(maker), state(judge)
+
+
 def main():
     return {name: found() for name, found in list(globals().items()) if name.startswith("run_")}

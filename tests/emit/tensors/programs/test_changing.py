@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.emit.tensors.training import Trained, assert_close, train
 pytestmark = pytest.mark.skipif(not has_compiler(), reason="needs g++")
 
 SOURCE = (Path(__file__).parent / "changing.py").read_text("utf-8")
-NATIVE = {"weights", "second_name"}
+NATIVE = {"weights", "second_name", "subset"}
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return train(tmp_path_factory.mktemp("changing"), {"changing": SOURCE})
 
 
-@pytest.mark.parametrize("name", ["weights", "suppressed", "second_name", "gradient_name"])
+@pytest.mark.parametrize("name", re.findall(r"def run_(\w+)", SOURCE))
 def test_program(trained: Trained, name: str) -> None:
     assert_close(trained.native[f"run_{name}"], trained.python[f"run_{name}"])
     assert not [text for text in trained.warnings if text.startswith("ppy")]

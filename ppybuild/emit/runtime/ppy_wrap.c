@@ -250,11 +250,13 @@ PPY_ARRAY(i32, "i")
 PPY_ARRAY(u8, "B")
 PPY_ARRAY(i8, "b")
 
+/* `[x] * n` is one object n times: a number that is the last one again is its object again. */
 #define PPY_LIST(name, type, item) \
     PyObject *ppy_list_##name(type buffer) { \
         PyObject *list = PyList_New((Py_ssize_t)buffer.length); \
         for (int64_t i = 0; list != NULL && i < buffer.length; i++) { \
-            PyObject *object = item(buffer.data[i]); \
+            const bool again = i > 0 && memcmp(&buffer.data[i], &buffer.data[i - 1], sizeof *buffer.data) == 0; \
+            PyObject *object = again ? Py_NewRef(PyList_GET_ITEM(list, i - 1)) : item(buffer.data[i]); \
             if (object == NULL) Py_CLEAR(list); \
             else PyList_SET_ITEM(list, (Py_ssize_t)i, object); \
         } \

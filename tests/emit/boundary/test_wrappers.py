@@ -385,13 +385,16 @@ def test_other_threads_have_their_turn(loops: ModuleType) -> None:
         time.perf_counter()
         signal.raise_signal(signal.SIGALRM)
 
+    def run(thread: threading.Timer) -> None:
+        thread.start()  # on a busy machine it may be interrupted here already
+        native(array("q", [0]))
+
     native = bind(loops, "spin", lambda out: None)
     kept = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         thread = threading.Timer(0.01, interrupt)
         with pytest.raises(KeyboardInterrupt):
-            thread.start()  # on a busy machine it may come here already
-            native(array("q", [0]))
+            run(thread)
         thread.join()
     finally:
         signal.signal(signal.SIGALRM, kept)

@@ -91,8 +91,10 @@ class Liveness:
             case ast.For(target=target, body=body):
                 return node in body and name in target_names(target)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                inside = above.generators
-                return any(name in target_names(each.target) for each in inside)
+                inside = above.generators  # what the first one goes through is read outside
+                return node is not inside[0] and any(
+                    name in target_names(each.target) for each in inside
+                )
             case _:
                 return False
 

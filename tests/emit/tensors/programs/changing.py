@@ -130,5 +130,20 @@ def run_two_players():
     return losses, state(maker), state(judge)
 
 
+def run_comprehension():
+    """A comprehension that gives the name of what it goes through to its items."""
+    model = Net(4, 8, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    found = []
+    for _ in range(3):
+        x, y = torch.randn(8, 4), torch.randn(8, 1)
+        optimizer.zero_grad()
+        out = model(x)
+        F.mse_loss(out, y).backward()
+        optimizer.step()
+        found.append([out.item() for out in out])
+    return found, state(model)
+
+
 def main():
     return {name: found() for name, found in list(globals().items()) if name.startswith("run_")}

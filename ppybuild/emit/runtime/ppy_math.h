@@ -96,6 +96,14 @@ static inline bool ppy_checked_ldexp(double a, int64_t exponent, double *result)
     return !isinf(*result) || isinf(a);
 }
 
+/* `math.isclose`; neither tolerance is negative. */
+static inline bool ppy_is_close(double a, double b, double relative, double absolute) {
+    if (a == b) return true;
+    if (isinf(a) || isinf(b)) return false;
+    const double apart = fabs(b - a);
+    return apart <= fabs(relative * b) || apart <= fabs(relative * a) || apart <= absolute;
+}
+
 static inline double ppy_ulp(double a) {
     if (isnan(a)) return a;
     const double size = fabs(a);

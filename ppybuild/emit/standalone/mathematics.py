@@ -149,6 +149,8 @@ CPython computes with algorithms of its own (gamma, lgamma, hypot, dist, fsum) a
 
 def lower_math(body: Body, node: ast.Call, name: str) -> Value:
     """A call of `math.<name>`."""
+    if name == "isclose":
+        return _is_close(body, node)
     if name not in FUNCTIONS:
         raise Refused(node, f"`math.{name}`, which CPython computes in its own way")
     least, most, rule = FUNCTIONS[name]
@@ -159,3 +161,25 @@ def lower_math(body: Body, node: ast.Call, name: str) -> Value:
         if arg.kind not in NUMBERS:
             raise Refused(node, f"`math.{name}` of {show(arg.kind)}")
     return rule(body, node, args)
+
+
+def _is_close(body: Body, node: ast.Call) -> Value:
+    """`math.isclose(a, b, rel_tol=1e-9, abs_tol=0.0)` with tolerances that are written out."""
+    tolerances = {"rel_tol": 1e-9, "abs_tol": 0.0}
+    for keyword in node.keywords:
+        match keyword:
+            case ast.keyword(
+                arg=("rel_tol" | "abs_tol") as name,
+                value=ast.Constant(value=int() | float() as to),
+            ) if not isinstance(to, bool):
+                tolerances[name] = float(to)
+            case _:
+                raise Refused(node, "`math.isclose` with tolerances that are not numbers")
+    if len(node.args) != 2:
+        raise Refused(node, "these arguments of `math.isclose`")
+    args = body.values(*node.args)
+    if any(arg.kind not in NUMBERS for arg in args):
+        raise Refused(node, "`math.isclose` of anything but numbers")
+    words = [to_float(arg).c for arg in args]
+    words += [constant(tolerances[name]).c for name in ("rel_tol", "abs_tol")]
+    return body.temporary(BOOL, f"ppy_is_close({', '.join(words)})")

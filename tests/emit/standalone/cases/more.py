@@ -106,6 +106,13 @@ print(s[1], s[-1], s[2:5], s[::-2], s.find("w"), s.count("l"), s.replace("l", "L
 print(s.split("l"), "".join(["a", "b"]), sorted("hello".split("l")))
 print(max(3, 7, 5), min(2.5, 1.5), max([1, 9, 3]), min("b", "a"), sum([1, 2, 3]), sum([0.1] * 10, 0.0), sum(x * x for x in range(5)))
 print(int(3.99), int(-3.99), float(3), bool(0), bool("x"), str(1.0), repr("it's"), int("  42 "), float("1e3"), chr(233), ord("é"))
+def close(a: float, b: float) -> None:
+    print(math.isclose(a, b), math.isclose(a, b, rel_tol=0.5), math.isclose(a, b, abs_tol=1))
+
+
+for one in (0.0, 1.0, -1.0, 1e308, 1.0 + 1e-10, math.inf, -math.inf, math.nan):
+    for other in (0.0, 1.0, 1.7, -1e308, math.inf, math.nan):
+        close(one, other)
 print(math.floor(-2.5), math.ceil(2.1), math.gcd(12, 18), math.comb(10, 3), math.isqrt(99), 0)
 print(2**10, 2.0**0.5, (-2) ** 3, 2**-1, 7 & 3, 7 | 8, 7 ^ 2, ~5, 1 << 10, -17 >> 2, True + True, True & False)
 print(1 == 1.0, 2**53 == float(2**53), 2**53 + 1 == float(2**53), 1 < 2.5, "a" == "a", 3 != 4)

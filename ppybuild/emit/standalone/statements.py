@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import FRAME, Body, Loop, has_effects
 from ppybuild.emit.standalone.calls import form_flag, lower_exit
+from ppybuild.emit.standalone.exceptions import RAISED
 from ppybuild.emit.standalone.imports import lower_import
 from ppybuild.emit.standalone.items import checked_index, index_value, item, put, store_item
 from ppybuild.emit.standalone.iteration import look_at_signals, looping, plan_source
@@ -263,7 +264,7 @@ def _raise(body: Body, node: ast.Raise) -> None:
         raise Refused(node, "`raise … from …`")
     call = node.exc if isinstance(node.exc, ast.Call) else None
     name = ast.unparse(call.func if call else node.exc)
-    if name not in EXCEPTIONS:
+    if name not in RAISED:
         raise Refused(node, f"raising `{name}`", "raise a built-in exception")
     if name == "SystemExit":
         lower_exit(body, call or ast.Call(node.exc, [], []))
@@ -282,37 +283,6 @@ def _raise(body: Body, node: ast.Raise) -> None:
         body.at(node)
         body.line(f"ppy_raise(PPY_{name}, {message});")
     body.bound = None
-
-
-EXCEPTIONS = frozenset(
-    [
-        "SystemExit",
-        "KeyboardInterrupt",
-        "Exception",
-        "ArithmeticError",
-        "OverflowError",
-        "ZeroDivisionError",
-        "FloatingPointError",
-        "AssertionError",
-        "AttributeError",
-        "BufferError",
-        "EOFError",
-        "LookupError",
-        "IndexError",
-        "KeyError",
-        "MemoryError",
-        "NameError",
-        "OSError",
-        "RuntimeError",
-        "NotImplementedError",
-        "RecursionError",
-        "StopIteration",
-        "TypeError",
-        "ValueError",
-        "BaseException",
-    ]
-)
-"""Of `PPY_EXCEPTIONS`, those that a program may raise."""
 
 
 def _assert(body: Body, node: ast.Assert) -> None:

@@ -6,46 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ppybuild.emit.standalone.body import Body
+from ppybuild.emit.standalone.exceptions import CAUGHT
 from ppybuild.emit.standalone.kinds import ERROR
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value
 
 Lower = Callable[[Body, Sequence[ast.stmt]], None]
-
-CAUGHT = frozenset(
-    [
-        "BaseException",
-        "SystemExit",
-        "KeyboardInterrupt",
-        "Exception",
-        "ArithmeticError",
-        "OverflowError",
-        "ZeroDivisionError",
-        "FloatingPointError",
-        "AssertionError",
-        "AttributeError",
-        "BufferError",
-        "EOFError",
-        "LookupError",
-        "IndexError",
-        "KeyError",
-        "MemoryError",
-        "NameError",
-        "UnboundLocalError",
-        "OSError",
-        "BrokenPipeError",
-        "RuntimeError",
-        "NotImplementedError",
-        "RecursionError",
-        "StopIteration",
-        "TypeError",
-        "ValueError",
-        "UnicodeError",
-        "UnicodeDecodeError",
-        "UnicodeEncodeError",
-    ]
-)
-"""`PPY_EXCEPTIONS`."""
 
 
 def lower_try(body: Body, node: ast.Try, lower: Lower) -> None:

@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import (
-    BOOL,
     F64,
     I64,
     Builder,
@@ -31,7 +30,7 @@ from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands, lo
 from ppybuild.emit.loops.lower.growing import push
 from ppybuild.emit.loops.lower.iteration import Iteration, plan_iteration
 from ppybuild.emit.loops.lower.operators import to_int
-from ppybuild.emit.loops.lower.signatures import ARRAYS
+from ppybuild.emit.loops.lower.signatures import ARRAYS, LISTS, SCALARS
 from ppybuild.emit.loops.lower.statements import bind_turn
 from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.storing import stored_value
@@ -51,12 +50,6 @@ from ppybuild.graph import types
 Kind = tuple[ir.Element, ir.Holder]
 
 _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
-_LISTS: dict[ir.Type, Kind] = {
-    F64: (ir.Element.F64, "list"),
-    I64: (ir.Element.I64, "list"),
-    BOOL: (ir.Element.U8, "list of bools"),
-}
-_ITEMS = {types.FLOAT: F64, types.INT: I64, types.BOOL: BOOL}
 
 
 def lower_made(builder: Builder, node: ast.expr) -> Whole | None:
@@ -364,17 +357,17 @@ def _rectangle(
 def _kind_of(node: ast.AST, value: Number) -> Kind:
     if isinstance(value, Mixed):
         raise mixed_types(node)
-    return _LISTS[value.type]
+    return LISTS[value.type]
 
 
 def _kind_of_empty(builder: Builder, site: ast.expr) -> Kind:
     """By what the whole function puts in."""
     found = builder.facts.types.get(site)
     held = found.item if isinstance(found, types.Collection) else None
-    item = _ITEMS.get(held) if isinstance(held, types.Scalar) else None
+    item = SCALARS.get(held) if isinstance(held, types.Scalar) else None
     if item is None:
         raise Stay(site, "a list of items that are not all one kind of number")
-    return _LISTS[item]
+    return LISTS[item]
 
 
 def _is_zero(value: ir.Expr) -> bool:

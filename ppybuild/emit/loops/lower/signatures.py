@@ -10,7 +10,7 @@ from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.graph import types
 from ppybuild.graph.program import Function, Parameter, Signature
 
-_SCALARS: dict[types.Type, ir.Type] = {
+SCALARS: dict[types.Type, ir.Type] = {
     types.INT: ir.Type.I64,
     types.FLOAT: ir.Type.F64,
     types.BOOL: ir.Type.BOOL,
@@ -23,11 +23,12 @@ ARRAYS = {
     "B": ir.Element.U8,
     "b": ir.Element.I8,
 }
-_LISTS: dict[types.Type, tuple[ir.Element, ir.Holder]] = {
-    types.FLOAT: (ir.Element.F64, "list"),
-    types.INT: (ir.Element.I64, "list"),
-    types.BOOL: (ir.Element.U8, "list of bools"),
+LISTS: dict[ir.Type, tuple[ir.Element, ir.Holder]] = {
+    ir.Type.F64: (ir.Element.F64, "list"),
+    ir.Type.I64: (ir.Element.I64, "list"),
+    ir.Type.BOOL: (ir.Element.U8, "list of bools"),
 }
+"""How a list is held, by the type of its items."""
 _ONE_OF = "int, float, bool, Buffer[T], Sequence[Buffer[T]], list[T], or a tuple of scalars"
 
 
@@ -73,8 +74,9 @@ def lower_parameter(name: str, type_: types.Type) -> ir.Parameter | None:
             return ir.BufferParameter(name, ir.Element(element), False)
         case types.Array(typecode) if typecode in ARRAYS:
             return ir.BufferParameter(name, ARRAYS[typecode], False)
-        case types.Collection("list" | "Sequence", item) if item in _LISTS:
-            return ir.BufferParameter(name, _LISTS[item][0], False, _LISTS[item][1])
+        case types.Collection("list" | "Sequence", item) if item in SCALARS:
+            held = LISTS[SCALARS[item]]
+            return ir.BufferParameter(name, held[0], False, held[1])
         case types.Collection("Sequence", types.Buffer(element)):
             return ir.GridParameter(name, ir.Element(element), False)
         case types.Tuple(items) if items:
@@ -89,7 +91,7 @@ _TUPLE_ITEMS = (ir.ScalarParameter, ir.TupleParameter)
 
 
 def _scalar(type_: types.Type) -> ir.Type | None:
-    return _SCALARS.get(type_.base if isinstance(type_, types.Literal) else type_)
+    return SCALARS.get(type_.base if isinstance(type_, types.Literal) else type_)
 
 
 def _result(type_: types.Type) -> ir.Result | Undecided:

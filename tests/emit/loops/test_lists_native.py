@@ -110,6 +110,8 @@ def test_they_give_what_python_gives(built: Built, name: str) -> None:
 STAYS = {
     "does not always go through": [
         "return values[i]",
+        "n = len(values)\n    n = min(n, 1)\n    for k in range(n):\n"
+        "        i += k\n    return i",
         "for v in values:\n        if v > i:\n            return v\n    return 0.0",
         "if i > 3:\n        return 0.0\n    return sum(values, 0.0) if i else 1.0",
         "for v in values:\n        if v > i:\n            break\n    return 0.0",

@@ -7,8 +7,10 @@ longer the list is, and stays in Python.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.tree import own_expressions, parts, statements
+from ppybuild.emit.loops.tree import own_expressions, own_targets, parts, statements
 from ppybuild.emit.loops.verify import has_break
 
 _ONE = ir.Const(1, ir.Type.I64)
@@ -17,9 +19,12 @@ _ONE = ir.Const(1, ir.Type.I64)
 def goes_through(body: ir.Block, name: str) -> bool:
     """Whether every run that comes to its end has looked at the list from end to end."""
     lengths: list[ir.Expr] = [ir.Length(name)]
+    bindings = Counter(target for each in statements(body) for target in own_targets(each))
     for statement in body:
         match statement:
-            case ir.Assign(target=target, value=value) if value in lengths:
+            case ir.Assign(target=target, value=value) if (
+                value in lengths and bindings[target] == 1
+            ):
                 lengths.append(ir.Var(target, ir.Type.I64))
             case ir.For(start=ir.Const(), stop=stop, step=step) if (
                 step == _ONE and stop in lengths and not _leaves_early(statement)

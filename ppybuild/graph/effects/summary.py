@@ -30,6 +30,9 @@ Roots = frozenset[str]
 NOWHERE: Roots = frozenset()
 ANYWHERE: Roots = frozenset("?")
 
+Env = dict[str, Roots]
+"""The roots of each variable, at one place of a body."""
+
 _IMMUTABLE = frozenset({"torch.device", "torch.dtype", "builtins.slice", "torch.Size"})
 
 

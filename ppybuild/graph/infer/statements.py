@@ -6,33 +6,28 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ppybuild.graph.imports import absolute_name
-from ppybuild.graph.infer.attributes import write_field
-from ppybuild.graph.infer.containers import element_of, hint, store_item
-from ppybuild.graph.infer.expressions import infer_defaults, unpacked
+from ppybuild.graph.infer.binding import (
+    assign,
+    run_annotated,
+    run_assign,
+    run_augmented,
+    run_delete,
+)
+from ppybuild.graph.infer.containers import element_of
+from ppybuild.graph.infer.definitions import run_function, run_import, run_import_from
 from ppybuild.graph.infer.narrow import branch
-from ppybuild.graph.infer.operands import infer_binary
 from ppybuild.graph.infer.patterns import match_case
-from ppybuild.graph.infer.visit import Env, Visit, join_envs, path_of
-from ppybuild.graph.lattice import fits, join, members_of, widened
+from ppybuild.graph.infer.visit import Env, Visit, join_envs
+from ppybuild.graph.lattice import join, members_of, widened
 from ppybuild.graph.types import (
     NEVER,
     NONE,
     UNKNOWN,
-    Buffer,
     Class,
-    Collection,
-    Dictionary,
-    Function,
     Instance,
-    Module,
-    Never,
     Tuple,
     Type,
     Unknown,
-)
-from ppybuild.graph.types import (
-    Callable as CallableType,
 )
 
 MAX_TURNS = 10
@@ -49,124 +44,6 @@ def run(visit: Visit, body: Sequence[ast.stmt]) -> None:
         STATEMENTS[type(statement)](visit, statement)
     if visit.caught and visit.env is not None:
         visit.caught[-1].append(dict(visit.env))
-
-
-# Binding
-
-
-def assign(visit: Visit, target: ast.expr, found: Type, value: ast.expr | None = None) -> None:
-    """Gives a target a value of a type."""
-    match target:
-        case ast.Name():
-            found = as_declared(visit, visit.unit.declared.get(target.id), found)
-            visit.bind(target.id, found)
-            visit.engine.types[target] = found
-        case ast.Attribute():
-            owner = visit.infer(target.value)
-            visit.engine.types[target] = found
-            write_field(visit, owner, target.attr, found)
-            visit.forget_attribute(target.attr)
-            path = path_of(target)
-            if path is not None and visit.env is not None:
-                visit.env[path] = found
-        case ast.Subscript():
-            owner = visit.infer(target.value)
-            index = visit.infer(target.slice)
-            visit.engine.types[target] = found
-            store_item(visit, owner, index, found)
-            base = path_of(target.value)
-            if base is not None and visit.env is not None:
-                visit.forget(base)
-                path = path_of(target)
-                if path is not None:
-                    visit.env[path] = found
-        case ast.Tuple() | ast.List():
-            visit.engine.types[target] = found
-            for place, item in enumerate(target.elts):
-                assign(visit, item, unpacked(visit, found, place, target.elts))
-        case ast.Starred():
-            visit.engine.types[target] = found
-            assign(visit, target.value, found)
-
-
-_CONTAINERS = (Collection, Dictionary, CallableType)
-
-
-def as_declared(visit: Visit, declared: Type | None, found: Type) -> Type:
-    """What a variable with an annotation holds after an assignment: the value's own type
-    where that says more, the annotation otherwise."""
-    if declared is None or isinstance(declared, Unknown):
-        return found
-    hint(visit, found, declared)
-    if isinstance(found, Unknown | Never):
-        return declared
-    if isinstance(declared, Buffer):
-        return found
-    for member in members_of(declared):
-        if isinstance(member, _CONTAINERS) and found != NONE:
-            return member if fits(visit.resolved(found), NONE) is not True else found
-    return declared if fits(visit.resolved(found), declared) is False else found
-
-
-def run_assign(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.Assign)
-    found = visit.infer(node.value)
-    for target in node.targets:
-        assign(visit, target, found, node.value)
-
-
-def run_annotated(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.AnnAssign)
-    engine, unit = visit.engine, visit.unit
-    declared = engine.annotation(node.annotation, unit)
-    found = visit.infer(node.value) if node.value is not None else None
-    if isinstance(node.target, ast.Name):
-        name = node.target.id
-        if visit.class_name is not None:
-            engine.declared_fields[visit.class_name][name] = declared
-            visit.bind(name, declared)
-        else:
-            if not (isinstance(node.annotation, ast.Name) and node.annotation.id == "Final"):
-                unit.declared[name] = declared
-            if found is not None:
-                assign(visit, node.target, found)
-    elif isinstance(node.target, ast.Attribute):
-        owner = visit.infer(node.target.value)
-        for member in members_of(owner):
-            if isinstance(member, Instance) and member.name in engine.declared_fields:
-                engine.declared_fields[member.name][node.target.attr] = declared
-        write_field(visit, owner, node.target.attr, declared)
-        if found is not None:
-            assign(visit, node.target, as_declared(visit, declared, found))
-    elif found is not None:
-        assign(visit, node.target, found)
-
-
-def run_augmented(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.AugAssign)
-    target = node.target
-    old = visit.infer(target)
-    right = visit.infer(node.value)
-    site = visit.engine.sites.of(old)
-    if site is not None and isinstance(node.op, ast.Add | ast.BitOr):
-        store_item(visit, old, Instance("builtins.slice"), right)
-        found: Type = old
-    else:
-        found = infer_binary(visit, node, node.op, target, old, node.value, right)
-    assign(visit, target, found)
-
-
-def run_delete(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.Delete)
-    for target in node.targets:
-        path = path_of(target)
-        if path is not None and visit.env is not None:
-            visit.forget(path)
-            visit.env.pop(path, None)
-        if isinstance(target, ast.Attribute | ast.Subscript):
-            visit.infer(target.value)
-            if isinstance(target, ast.Subscript):
-                visit.infer(target.slice)
 
 
 # Choosing and repeating
@@ -401,61 +278,6 @@ def _entered(visit: Visit, manager: Type, node: ast.stmt) -> Type:
     return found
 
 
-# Definitions and imports
-
-
-def run_function(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    name = visit.engine.owner_of(node)
-    for decorator in node.decorator_list:
-        visit.infer(decorator)
-    unit = visit.engine.units[name]
-    infer_defaults(visit, node.args, unit)
-    unit.opaque = any(not is_transparent(visit, each) for each in node.decorator_list) or (
-        unit.owner is not None and visit.engine.hierarchy.is_rebound(unit.owner, node.name)
-    )
-    if visit.class_name is None:
-        visit.bind(node.name, UNKNOWN if unit.opaque else Function(name))
-    elif visit.env is not None:
-        visit.env[node.name] = UNKNOWN if unit.opaque else Function(name)
-
-
-TRANSPARENT = frozenset(
-    {
-        "ppy.pure",
-        "ppy.export",
-        "torch.no_grad",
-        "torch.inference_mode",
-        "torch.autograd.grad_mode.no_grad",
-        "torch.autograd.grad_mode.inference_mode",
-        "torch.autograd.grad_mode.enable_grad",
-        "torch.enable_grad",
-        "typing.overload",
-        "functools.cached_property",
-        "functools.cache",
-        "functools.lru_cache",
-        "contextlib.contextmanager",
-        "typing.final",
-        "typing.override",
-        "abc.abstractmethod",
-        "builtins.staticmethod",
-        "builtins.classmethod",
-        "builtins.property",
-        "torch.jit.ignore",
-        "torch.compile",
-    }
-)
-"""Decorators after which a call still reaches the function with the same arguments."""
-
-
-def is_transparent(visit: Visit, decorator: ast.expr) -> bool:
-    """True for a decorator known to leave a call's way to the function as it is."""
-    plain = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if isinstance(plain, ast.Attribute) and plain.attr in ("setter", "getter", "deleter"):
-        return True
-    return visit.engine.dotted(plain, visit.unit) in TRANSPARENT
-
-
 def run_class(visit: Visit, node: ast.stmt) -> None:
     assert isinstance(node, ast.ClassDef)
     name = visit.engine.owner_of(node)
@@ -467,41 +289,6 @@ def run_class(visit: Visit, node: ast.stmt) -> None:
     run(visit, node.body)
     visit.env, visit.class_name = outer_env, outer_class
     visit.bind(node.name, Class(name))
-
-
-def run_import(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.Import)
-    for alias in node.names:
-        if alias.asname:
-            visit.bind(alias.asname, _module(visit, alias.name))
-        else:
-            top = alias.name.partition(".")[0]
-            visit.bind(top, _module(visit, top))
-
-
-def _module(visit: Visit, name: str) -> Type:
-    if visit.engine.is_project_module(name):
-        return Module(name)
-    return Module(name) if visit.engine.library.module(name) else UNKNOWN
-
-
-def run_import_from(visit: Visit, node: ast.stmt) -> None:
-    assert isinstance(node, ast.ImportFrom)
-    engine = visit.engine
-    source = absolute_name(visit.unit.module, node)
-    own = engine.is_project_module(source)
-    for alias in node.names:
-        if alias.name == "*":
-            continue
-        if own:
-            found = engine.global_type(source, alias.name, visit.unit)
-        else:
-            found = engine.library.member(Module(source), alias.name)
-            if (found is None or isinstance(found, Unknown)) and engine.library.module(
-                f"{source}.{alias.name}"
-            ):
-                found = Module(f"{source}.{alias.name}")
-        visit.bind(alias.asname or alias.name, UNKNOWN if found is None else found)
 
 
 def run_expression(visit: Visit, node: ast.stmt) -> None:

@@ -192,6 +192,7 @@ class Exports:
         self.modules = modules
         self._scopes: dict[str, Scope] = {}
         self._open: dict[str, bool] = {}
+        self._listed: dict[str, frozenset[str] | None] = {}
 
     def names(self, name: str) -> frozenset[str]:
         """Everything the module binds, through `from m import *` too."""
@@ -221,6 +222,14 @@ class Exports:
             self._open[module] = self._is_open(module, frozenset())
         return self._open[module]
 
+    def offers(self, module: str, name: str) -> bool:
+        """Whether `from module import *` brings the name, if the module has it."""
+        if module not in self._listed:
+            found = self.modules.get(module)
+            self._listed[module] = _listed_names(found.tree) if found else None
+        listed = self._listed[module]
+        return not name.startswith("_") if listed is None else name in listed
+
     def _is_open(self, name: str, seen: frozenset[str]) -> bool:
         """True where names may come from what is not read: a star import from a library,
         `globals()`, `setattr`, `exec`."""
@@ -241,6 +250,24 @@ class Exports:
                 scope.bound |= _declared_global(module.tree.body)
             self._scopes[name] = scope
         return self._scopes[name]
+
+
+def _listed_names(tree: ast.Module) -> frozenset[str] | None:
+    """The names of an `__all__` that is written out once and used nowhere else."""
+    listed: frozenset[str] | None = None
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id="__all__")],
+                value=ast.List(elts=items) | ast.Tuple(elts=items),
+            ):
+                texts = [each.value for each in items if isinstance(each, ast.Constant)]
+                names = frozenset(text for text in texts if isinstance(text, str))
+                listed = names if len(texts) == len(items) else None
+    if listed is None:
+        return None
+    uses = [each for each in walk(tree) if isinstance(each, ast.Name) and each.id == "__all__"]
+    return listed if len(uses) == 1 else None
 
 
 def _declared_global(body: Sequence[ast.stmt]) -> set[str]:

@@ -336,10 +336,10 @@ class Engine:
             return None
         if name in unit.scope.bound or name in unit.variables:
             return self.read(unit.variable(name), reader)
-        for star in unit.scope.stars:
+        for star in reversed(unit.scope.stars):
             source = absolute_name(unit.module, star)
             if provides(self.program.modules, source):
-                if source != module and not name.startswith("_"):
+                if source != module and self._exports.offers(source, name):
                     found = self.global_type(source, name, reader)
                     if found is not None:
                         return found

@@ -110,6 +110,7 @@ def _signature(unit: Unit, settled: _Settled) -> Signature:
         tuple(_parameter(found, settled) for found in unit.inputs),
         settled(unit.result.type) if result is None else result,
         node.returns is not None,
+        result is not None,
     )
 
 

@@ -83,6 +83,8 @@ class Signature:
     parameters: tuple[Parameter, ...]
     result: Type
     result_annotated: bool
+    result_declared: bool
+    """`result` is what the annotation says; False where that is not understood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from functools import cached_property
 from ppybuild.graph.check.nodes import Nodes
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.program import Facts, Function
+from ppybuild.graph.program import Module as ModuleRecord
 from ppybuild.graph.scopes import blocks_of, parameters_of, target_names
 from ppybuild.graph.syntax import children, walk
 from ppybuild.graph.types import (
@@ -42,6 +43,7 @@ class Certainty:
     nodes: Nodes
     _bindings: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
     _names: dict[tuple[ast.AST, str], bool] = field(default_factory=dict)
+    _inners: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def _type(self, node: ast.expr) -> Type:
         return self.facts.types.get(node, UNKNOWN)
@@ -98,7 +100,9 @@ class Certainty:
             return False
         if callee.kind == "project":
             signature = self.facts.signatures.get(callee.name)
-            return signature is not None and signature.result_annotated
+            if signature is None or self.is_overloaded(callee.name):
+                return False
+            return signature.result_declared
         if callee.kind == "class":
             return True
         if callee.kind == "external" and not self.holds(place, function, depth + 1):
@@ -120,7 +124,7 @@ class Certainty:
     def _name(self, place: Place, node: ast.Name, depth: int) -> bool:
         kind = self._type(node)
         if isinstance(kind, Module | Class | FunctionType):
-            return not self._rebound(place, node.id)
+            return not self._shadowed(place, node.id)
         if place.nested or place.function is None:
             return False
         key = (place.function.node, node.id)
@@ -130,11 +134,31 @@ class Certainty:
             known = self._names[key] = self._local(place, place.function, node.id, depth)
         return known
 
-    def _rebound(self, place: Place, name: str) -> bool:
-        """True where a function assigns a name that an import or definition gives."""
-        if place.function is None:
-            return False
-        return name in self.bindings_of(place.function.node)
+    def _shadowed(self, place: Place, name: str) -> bool:
+        """True where the name of an import or definition is a variable around here."""
+        if place.nested and name in self._inner(place.module):
+            return True
+        around = place.function
+        while around is not None:
+            parameters = {parameter.arg for parameter in parameters_of(around.node)}
+            if name in parameters or name in self.bindings_of(around.node):
+                return True
+            outer, _, _ = around.name.rpartition(".<locals>.")
+            around = self.facts.program.functions.get(outer)
+        return False
+
+    def _inner(self, module: ModuleRecord) -> frozenset[str]:
+        """What lambdas and comprehensions of a module bind."""
+        if module.name not in self._inners:
+            found = {each.arg for each in self.nodes.find(module, ast.arg)}
+            for each in self.nodes.find(module, ast.comprehension):
+                found.update(target_names(each.target))
+            self._inners[module.name] = frozenset(found)
+        return self._inners[module.name]
+
+    def is_overloaded(self, name: str) -> bool:
+        """True where a function is defined more than once, as overloads are."""
+        return f"{name.partition('#')[0]}#2" in self.facts.program.functions
 
     def _local(self, place: Place, function: Function, name: str, depth: int) -> bool:
         bindings = self.bindings_of(function.node)

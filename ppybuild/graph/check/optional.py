@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.context import Context, text_of
 from ppybuild.graph.check.place import Place, is_caught
-from ppybuild.graph.lattice import is_optional, show
+from ppybuild.graph.check.settled import may_be_settled
+from ppybuild.graph.lattice import base_scalar, is_optional, show
 from ppybuild.graph.scopes import parameters_of
 from ppybuild.graph.syntax import walk
-from ppybuild.graph.types import Tensor
+from ppybuild.graph.types import BYTES, STR, Instance, Tensor
 
 TENSOR_ATTRIBUTES = frozenset({"grad", "grad_fn"})
 """Attributes of a tensor that are None until something is computed."""
@@ -21,8 +22,11 @@ def check_optional(context: Context, place: Place, node: ast.AST) -> Iterator[Di
     """A use that None does not allow, of an operand that may be None."""
     if place.conditional or is_caught(place, "TypeError", "AttributeError"):
         return
-    for operand in operands(node):
+    for operand in operands(context, node):
         if not is_optional(context.type(operand)) or not is_declared(context, place, operand):
+            continue
+        function = place.function.node if place.function is not None else None
+        if may_be_settled(place.module, function, operand):
             continue
         text = text_of(operand)
         yield context.report(
@@ -36,7 +40,7 @@ def check_optional(context: Context, place: Place, node: ast.AST) -> Iterator[Di
         return
 
 
-def operands(node: ast.AST) -> tuple[ast.expr, ...]:
+def operands(context: Context, node: ast.AST) -> tuple[ast.expr, ...]:
     """The parts that must not be None."""
     match node:
         case ast.Attribute(value=value, attr=name):
@@ -45,14 +49,28 @@ def operands(node: ast.AST) -> tuple[ast.expr, ...]:
             return (value,)
         case ast.Call(func=function):
             return (function,)
-        case ast.BinOp(left=left, right=right):
-            return (left, right)
-        case ast.AugAssign(target=target, value=value):
-            return (target, value) if isinstance(target, ast.Name) else (value,)
+        case ast.BinOp(left=left, op=operator, right=right):
+            return both(context, left, operator, right)
+        case ast.AugAssign(target=target, op=operator, value=value):
+            found = both(context, target, operator, value)
+            return found if isinstance(target, ast.Name) else found[1:]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
             return (operand,)
         case _:
             return ()
+
+
+def both(
+    context: Context, left: ast.expr, operator: ast.operator, right: ast.expr
+) -> tuple[ast.expr, ...]:
+    """The operands that an operator refuses when they are None: `text % None` is a text, and
+    a class of the program may take it."""
+    first, second = context.type(left), context.type(right)
+    if isinstance(operator, ast.Mod) and base_scalar(first) in (STR, BYTES):
+        return (left,)
+    if isinstance(first, Instance):
+        return (left,)
+    return (right,) if isinstance(second, Instance) else (left, right)
 
 
 def is_declared(context: Context, place: Place, node: ast.expr) -> bool:
@@ -76,9 +94,9 @@ def declared_result(context: Context, node: ast.Call) -> bool:
     if callee is None or callee.kind != "project":
         return False
     signature = context.facts.signatures.get(callee.name)
-    return (
-        signature is not None and signature.result_annotated and is_optional(signature.result)
-    )
+    if signature is None or context.certainty.is_overloaded(callee.name):
+        return False
+    return signature.result_declared and is_optional(signature.result)
 
 
 def declared_name(context: Context, place: Place, name: str) -> bool:

@@ -106,7 +106,7 @@ def check_return(context: Context, place: Place, node: ast.AST) -> Iterator[Diag
     if function is None or isinstance(function.node, ast.AsyncFunctionDef):
         return
     signature = context.facts.signatures.get(function.name)
-    if signature is None or not signature.result_annotated or is_generator(function.node):
+    if signature is None or not signature.result_declared or is_generator(function.node):
         return
     if function.node.decorator_list and any(
         "contextmanager" in ast.unparse(one) for one in function.node.decorator_list

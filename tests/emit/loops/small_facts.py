@@ -91,7 +91,7 @@ def _signature(function: Function) -> Signature:
     if args.vararg:
         type_ = types.Collection("tuple", _type(args.vararg.annotation))
         parameters.append(Parameter(args.vararg.arg, type_, "rest", None, True))
-    return Signature(tuple(parameters), _type(function.node.returns), True)
+    return Signature(tuple(parameters), _type(function.node.returns), True, True)
 
 
 def _type(node: ast.expr | None) -> types.Type:

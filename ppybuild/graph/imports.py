@@ -68,7 +68,7 @@ def imports_of(
     body: Sequence[ast.stmt], *, guarded: bool = False
 ) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     """Every import statement at any depth, and whether its failing is provided for (inside
-    `try` with a handler for ImportError, or below `if TYPE_CHECKING`)."""
+    `try` with a handler for ImportError or in that handler, or below `if TYPE_CHECKING`)."""
     for statement in body:
         match statement:
             case ast.Import() | ast.ImportFrom():
@@ -79,7 +79,8 @@ def imports_of(
                 caught = guarded or any(map(_catches_import, statement.handlers))
                 yield from imports_of(statement.body, guarded=caught)
                 for handler in statement.handlers:
-                    yield from imports_of(handler.body, guarded=guarded)
+                    instead = guarded or _catches_import(handler)
+                    yield from imports_of(handler.body, guarded=instead)
                 yield from imports_of(statement.orelse, guarded=guarded)
                 yield from imports_of(statement.finalbody, guarded=guarded)
             case ast.If():
@@ -164,7 +165,9 @@ def _registered(modules: Modules, name: str) -> bool:
 
 
 def _binary(modules: Modules, package: str, name: str) -> bool:
-    """True where a compiled extension lies in the package's folder."""
+    """True where a compiled extension lies in the package's folder, or is the package."""
+    if "." in package and package not in modules:
+        return _binary(modules, *package.rpartition(".")[::2])
     if package not in modules or not modules[package].is_package:
         return False
     folder = modules[package].path.parent

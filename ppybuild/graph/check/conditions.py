@@ -86,14 +86,15 @@ def _flags_of(body: Sequence[ast.stmt], *, conditional: bool) -> Iterator[str]:
                 yield from _flags_of(statement.body, conditional=inner)
                 yield from _flags_of(statement.orelse, conditional=inner)
             case ast.Try(handlers=handlers):
-                inner = conditional or any(map(_is_import_handler, handlers))
+                inner = conditional or any(map(is_import_handler, handlers))
                 for block in blocks_of(statement):
                     yield from _flags_of(block, conditional=inner)
             case _:
                 pass
 
 
-def _is_import_handler(handler: ast.ExceptHandler) -> bool:
+def is_import_handler(handler: ast.ExceptHandler) -> bool:
+    """True where it stands for what cannot be imported: its body is for other machines."""
     kinds = [] if handler.type is None else list(walk(handler.type))
     return any(
         isinstance(kind, ast.Name) and kind.id in ("ImportError", "ModuleNotFoundError")

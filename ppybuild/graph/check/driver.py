@@ -9,7 +9,12 @@ from dataclasses import replace
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.attributes import check_attribute
 from ppybuild.graph.check.calls import check_call
-from ppybuild.graph.check.conditions import chooses, find_flags, is_conditional
+from ppybuild.graph.check.conditions import (
+    chooses,
+    find_flags,
+    is_conditional,
+    is_import_handler,
+)
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.libraries import check_import, check_import_from
 from ppybuild.graph.check.names import check_names
@@ -80,6 +85,7 @@ _SCOPED = frozenset(
         ast.ClassDef,
         ast.Try,
         ast.TryStar,
+        ast.ExceptHandler,
         ast.With,
         ast.AsyncWith,
         ast.If,
@@ -154,6 +160,9 @@ class _Walker:
                 for child in children(node):
                     in_body = isinstance(child, ast.stmt) and child in node.body
                     yield child, replace(place, caught=names) if in_body else place
+            case ast.ExceptHandler() if is_import_handler(node):
+                for child in children(node):
+                    yield child, replace(place, conditional=True)
             case ast.With() | ast.AsyncWith() if expects_exception(node):
                 inner = replace(place, caught=place.caught | {"*"})
                 for child in children(node):

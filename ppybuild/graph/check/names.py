@@ -55,7 +55,7 @@ def check_names(context: Context, module: Module) -> Iterator[Diagnostic]:
         table = symtable.symtable(module.text, str(module.path), "exec")
     except (SyntaxError, ValueError, RecursionError):
         return
-    unbound = set(unbound_names(table, known))
+    unbound = set(unbound_names(table, known)) - asked_for(module)
     if not unbound:
         return
     reported: set[tuple[str, int]] = set()
@@ -117,6 +117,19 @@ def unbound_names(table: symtable.SymbolTable, known: frozenset[str]) -> Iterato
             yield name
     for child in table.get_children():
         yield from unbound_names(child, known)
+
+
+def asked_for(module: Module) -> frozenset[str]:
+    """Names whose absence a `try` asks for: what comes after knows if they are there."""
+    if "NameError" not in module.text:
+        return frozenset()
+    return frozenset(
+        expression.value.id
+        for node in walk(module.tree)
+        if isinstance(node, ast.Try) and catches_names(node.handlers)
+        for expression in node.body
+        if isinstance(expression, ast.Expr) and isinstance(expression.value, ast.Name)
+    )
 
 
 def uses_of(context: Context, module: Module, names: set[str]) -> Iterator[ast.Name]:

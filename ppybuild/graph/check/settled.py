@@ -58,8 +58,6 @@ def _tells(test: ast.expr, path: str) -> bool:
             return bool(about) and (
                 len(about) < len(parts) or any(_tells(part, path) for part in about)
             )
-        case ast.Call(func=ast.Name(id="isinstance")):
-            return False
         case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return isinstance(test.left, ast.Call) and _tells(test.left, path)
         case _:

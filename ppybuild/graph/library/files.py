@@ -77,7 +77,8 @@ def find_standard(name: str) -> Files | None:
     if "." not in name:
         # Part of the standard library, but without a stub: `test`, `idlelib`.
         return Files(name, None, None, True, False)
-    return None
+    source = standard_source(name)  # as `re._parser`
+    return Files(name, None, None, source.name == "__init__.py", False) if source else None
 
 
 @functools.cache
@@ -105,15 +106,18 @@ def in_version(name: str) -> bool:
     return True
 
 
+def standard_source(name: str) -> Path | None:
+    """The file that a module of the standard library runs; None for one in C."""
+    path = Path(sysconfig.get_paths()["stdlib"]).joinpath(*name.split("."))
+    candidates = (path.with_name(path.name + ".py"), path / "__init__.py")
+    return next((each for each in candidates if each.is_file()), None)
+
+
 @functools.cache
 def standard_text(name: str) -> str:
     """The source that a module of the standard library runs; empty for one in C."""
-    name = "posixpath" if name == "os.path" else name
-    path = Path(sysconfig.get_paths()["stdlib"]).joinpath(*name.split("."))
-    for candidate in (path.with_name(path.name + ".py"), path / "__init__.py"):
-        if candidate.is_file():
-            return candidate.read_text("utf-8", errors="replace")
-    return ""
+    source = standard_source("posixpath" if name == "os.path" else name)
+    return "" if source is None else source.read_text("utf-8", errors="replace")
 
 
 STAR_IMPORT = re.compile(r"^ *from (\w+) import \*", re.MULTILINE)

@@ -165,7 +165,9 @@ def by_method(stubs: Stubs, symbol: str, left: Type, right: Type) -> Type | None
             certain = certain and not isinstance(owner, Class)
             continue
         found = stubs.member(term, method)
-        if isinstance(found, Member):
+        if isinstance(owner, Dictionary) and isinstance(operand, Collection):
+            certain = False  # its keys, which are operands of their own
+        elif isinstance(found, Member):
             outcome = call(stubs, Method(owner, method), [Argument(operand)], {}, False)
             if outcome.problem is None and not isinstance(outcome.type, Unknown):
                 return outcome.type

@@ -159,7 +159,14 @@ def _missing(modules: Modules, name: str) -> bool:
 
 
 def _registered(modules: Modules, name: str) -> bool:
-    """True where the program itself writes the module's name into `sys.modules`."""
+    """True where the program itself writes the module's name into `sys.modules`, or where a
+    module above it acts as a package does (`six`)."""
+    package = name.rpartition(".")[0]
+    while package:
+        found = modules.get(package)
+        if found is not None and not found.is_package and "__path__" in found.text:
+            return True
+        package = package.rpartition(".")[0]
     spelled = (f'sys.modules["{name}"]', f"sys.modules['{name}']")
     return any(text in module.text for module in modules.values() for text in spelled)
 

@@ -11,10 +11,7 @@ from ppybuild.graph.syntax import walk
 
 CONDITION_WORDS = frozenset(
     {
-        "version_info",
         "hexversion",
-        "version",
-        "__version__",
         "platform",
         "implementation",
         "TYPE_CHECKING",
@@ -36,7 +33,7 @@ def is_conditional(test: ast.expr, flags: frozenset[str] = NO_NAMES) -> bool:
     for node in walk(test):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) if (
-                name in CONDITION_WORDS or name in flags
+                name in CONDITION_WORDS or name in flags or "version" in name.lower()
             ):
                 return True
             case ast.Attribute(value=ast.Name(id=owner), attr="name") if owner.endswith("os"):

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.certain import Certainty
+from ppybuild.graph.check.conditions import find_flags
 from ppybuild.graph.check.nodes import Nodes
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.imports import Exports
@@ -47,6 +48,11 @@ class Context:
     def sure(self, place: Place, node: ast.expr) -> bool:
         """True where the expression's type holds for every run."""
         return self.certainty.holds(place, node)
+
+    @cached_property
+    def flags(self) -> frozenset[str]:
+        """Variables that hold what a test of the machine gave."""
+        return find_flags(self.facts.program.modules)
 
     @cached_property
     def exports(self) -> Exports:

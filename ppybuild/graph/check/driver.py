@@ -11,7 +11,6 @@ from ppybuild.graph.check.attributes import check_attribute
 from ppybuild.graph.check.calls import check_call
 from ppybuild.graph.check.conditions import (
     chooses,
-    find_flags,
     is_conditional,
     is_import_handler,
 )
@@ -55,7 +54,6 @@ WHOLE_MODULE = (check_names, check_purity)
 def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...]:
     """Everything that is certain to be wrong, in order of place."""
     context = Context(facts, library or Library())
-    flags = find_flags(facts.program.modules)
     found: list[Diagnostic] = []
     for module in facts.program.modules.values():
         for whole in WHOLE_MODULE:
@@ -64,7 +62,7 @@ def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...
         by_node: dict[ast.AST, Function] = {
             function.node: function for function in context.functions_of(module)
         }
-        walker = _Walker(context, by_node, flags)
+        walker = _Walker(context, by_node, context.flags)
         for statement, inner in walker.body(place, module.tree.body):
             walker.visit(inner, statement)
         found.extend(walker.found)

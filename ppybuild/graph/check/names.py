@@ -9,6 +9,7 @@ import symtable
 from collections.abc import Iterator
 
 from ppybuild.diagnostics import Diagnostic, nearest
+from ppybuild.graph.check.conditions import is_conditional
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.imports import absolute_name
 from ppybuild.graph.locations import locate
@@ -134,14 +135,15 @@ def asked_for(module: Module) -> frozenset[str]:
 
 def uses_of(context: Context, module: Module, names: set[str]) -> Iterator[ast.Name]:
     """Places that read one of the names where nothing provides for its absence."""
-    yield from Uses(module, names).visit(module.tree.body, frozenset())
+    yield from Uses(module, names, context.flags).visit(module.tree.body, frozenset())
 
 
 class Uses:
     """Reads of names, with what each scope around them binds."""
 
-    def __init__(self, module: Module, names: set[str]) -> None:
+    def __init__(self, module: Module, names: set[str], flags: frozenset[str]) -> None:
         self.names = names
+        self.flags = flags
         self.annotations_run = "from __future__ import annotations" not in module.text
 
     def visit(self, body: list[ast.stmt], bound: frozenset[str]) -> Iterator[ast.Name]:
@@ -162,7 +164,7 @@ class Uses:
                     if not (isinstance(child, ast.stmt) and child in body):
                         yield from self.node(child, bound)
                 return
-            case ast.If(test=test) | ast.IfExp(test=test) if is_guard(test):
+            case ast.If(test=test) | ast.IfExp(test=test) if is_conditional(test, self.flags):
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 inner = bound | names_bound_in(node)
@@ -230,16 +232,6 @@ def catches_names(handlers: list[ast.ExceptHandler]) -> bool:
             ):
                 return True
     return False
-
-
-def is_guard(test: ast.expr) -> bool:
-    """A test below which names of other versions or of a type checker may stand."""
-    words = ("version_info", "TYPE_CHECKING", "platform", "__debug__", "version")
-    return any(
-        (isinstance(node, ast.Name) and node.id in words)
-        or (isinstance(node, ast.Attribute) and node.attr in words)
-        for node in walk(test)
-    )
 
 
 def names_in(table: symtable.SymbolTable, line: int) -> frozenset[str]:

@@ -36,9 +36,13 @@ def check_binary(context: Context, place: Place, node: ast.AST) -> Iterator[Diag
 
 
 def check_augmented(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
-    """`target op= value`, where the target's type before is known."""
+    """`target op= value`, where the target's type before is known. Lists and dictionaries
+    take more in place than beside an operator: anything that can be iterated over."""
     assert isinstance(node, ast.AugAssign)
     symbol = SYMBOLS[type(node.op)]
+    before, given = context.type(node.target), context.type(node.value)
+    if isinstance(before, Collection | Dictionary) and context.library.iterate(given):
+        return
     if node.target in context.facts.types:
         yield from check_operands(context, place, node, symbol, node.target, node.value)
 

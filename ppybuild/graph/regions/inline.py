@@ -15,8 +15,10 @@ from typing import final
 
 from ppybuild.graph.locations import function_span, source_path
 from ppybuild.graph.program import Callee, Facts, Function
+from ppybuild.graph.regions.binding import bind
+from ppybuild.graph.regions.body import Body
 from ppybuild.graph.regions.records import Held, Reached
-from ppybuild.graph.regions.trace import Body, Trace, bind
+from ppybuild.graph.regions.trace import Trace
 from ppybuild.graph.regions.values import Group, Results, Sequence, Symbol, Unsupported
 from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.match import literal

@@ -10,12 +10,12 @@ import ast
 from dataclasses import dataclass, field
 from typing import final
 
+from ppybuild.graph.regions.body import Body
 from ppybuild.graph.regions.found import Seed
 from ppybuild.graph.regions.optimizers import KINDS
 from ppybuild.graph.regions.records import Input, InputKind
 from ppybuild.graph.regions.step_records import Optimized
 from ppybuild.graph.regions.stepping import StepTrace
-from ppybuild.graph.regions.trace import Body
 from ppybuild.graph.regions.values import Object, Optimizer, Results, Symbol, Unsupported
 from ppybuild.graph.schemas import Given, Mismatch, match
 from ppybuild.graph.schemas.match import NONE, literal

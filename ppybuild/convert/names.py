@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ppybuild.graph.imports import absolute_name
+from ppybuild.graph.library.files import find_module
 from ppybuild.graph.program import Facts, Module
 
 NEVER_IMPORTED = frozenset({"antigravity", "this", "__main__", "idlelib", "test"})
@@ -77,6 +78,8 @@ class Names:
             safe = not rest if found is not None else exists(dotted)
             safe = safe and local in self.trusted
             return local + rest if safe else self._quoted(local + rest)
+        if home.partition(".")[0] not in self.own and find_module(home) is None:
+            return None
         self.member("typing", "TYPE_CHECKING")
         top, _, inner = path.partition(".")
         local = self._find(self.guarded, home, top) or self._add(self.guarded, home, top)

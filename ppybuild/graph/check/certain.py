@@ -12,16 +12,18 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ppybuild.graph.check.bindings import binds_anything, collect
 from ppybuild.graph.check.nodes import Nodes
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.program import Module as ModuleRecord
-from ppybuild.graph.scopes import blocks_of, parameters_of, target_names
-from ppybuild.graph.syntax import children, walk
+from ppybuild.graph.scopes import parameters_of, target_names
+from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import (
     UNKNOWN,
     Array,
     Class,
+    Instance,
     Module,
     Never,
     Scalar,
@@ -41,6 +43,8 @@ class Certainty:
 
     facts: Facts
     nodes: Nodes
+    stored: frozenset[str]
+    """Names of attributes that the program sets on any object."""
     _bindings: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
     _names: dict[tuple[ast.AST, str], bool] = field(default_factory=dict)
     _inners: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -125,14 +129,61 @@ class Certainty:
         kind = self._type(node)
         if isinstance(kind, Module | Class | FunctionType):
             return not self._shadowed(place, node.id)
-        if place.nested or place.function is None:
+        if place.nested or place.in_class:
             return False
-        key = (place.function.node, node.id)
+        key = (place.module.tree if place.function is None else place.function.node, node.id)
         known = self._names.get(key)
         if known is None:
             self._names[key] = False  # a name that depends on itself is not sure
-            known = self._names[key] = self._local(place, place.function, node.id, depth)
+            if place.function is None or self._is_global(place.function, node.id):
+                known = self._variable(place.module, node.id, depth)
+            else:
+                known = self._local(place, place.function, node.id, depth)
+            self._names[key] = known
         return known
+
+    def _is_global(self, function: Function, name: str) -> bool:
+        """True where no function around binds the name."""
+        around: Function | None = function
+        while around is not None:
+            parameters = {parameter.arg for parameter in parameters_of(around.node)}
+            if name in parameters or name in self.bindings_of(around.node):
+                return False
+            outer, _, _ = around.name.rpartition(".<locals>.")
+            around = self.facts.program.functions.get(outer)
+        return True
+
+    def _variable(self, module: ModuleRecord, name: str, depth: int) -> bool:
+        """A variable of a module: sure where its top level alone binds it."""
+        if self._modules_are_open or name in self.stored or name in self._globals(module):
+            return False
+        bindings = self.bindings_of(module.tree)
+        sources = bindings.get(name)
+        if not sources or "*" in bindings:
+            return False
+        top = Place(module, None, False, frozenset(), False, False)
+        return all(
+            source is not None and self.holds(top, source, depth + 1) for source in sources
+        )
+
+    def _globals(self, module: ModuleRecord) -> frozenset[str]:
+        """What functions of a module declare `global`."""
+        found = self.nodes.find(module, ast.Global)
+        return frozenset(name for node in found for name in node.names)
+
+    @cached_property
+    def _modules_are_open(self) -> bool:
+        """True where something in the program may bind any variable of a module."""
+        modules = self.facts.program.modules.values()
+        return any(
+            binds_anything(node)
+            and not (
+                isinstance(node, ast.Call)
+                and isinstance(self.facts.types.get(node.args[0]), Instance | Class)
+            )
+            for module in modules
+            for node in (*self.nodes.find(module, ast.Call), *self.nodes.find(module, ast.Name))
+        )
 
     def _shadowed(self, place: Place, name: str) -> bool:
         """True where the name of an import or definition is a variable around here."""
@@ -248,64 +299,7 @@ class Certainty:
         """What each name of a function's body is bound to; None for what cannot be said."""
         if node not in self._bindings:
             found: dict[str, list[ast.expr | None]] = {}
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
                 collect(node.body, found)
             self._bindings[node] = found
         return self._bindings[node]
-
-
-def collect(body: list[ast.stmt], found: dict[str, list[ast.expr | None]]) -> None:
-    """Add the bindings of statements. A loop's target, an unpacked tuple, a name that an
-    inner function declares `nonlocal`: None."""
-    for statement in body:
-        match statement:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    plain = isinstance(target, ast.Name)
-                    for name in target_names(target):
-                        found.setdefault(name, []).append(value if plain else None)
-            case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
-                found.setdefault(name, []).append(value)
-            case ast.AugAssign(target=ast.Name(id=name), value=value):
-                found.setdefault(name, []).append(value)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.setdefault(name, []).append(None)
-                for inner in walk(statement):
-                    if isinstance(inner, ast.Nonlocal):
-                        for outer in inner.names:
-                            found.setdefault(outer, []).append(None)
-            case ast.ClassDef(name=name):
-                found.setdefault(name, []).append(None)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                for name in names:
-                    found.setdefault(name, []).append(None)
-            case ast.Import() | ast.ImportFrom():
-                for alias in statement.names:
-                    name = alias.asname or alias.name.partition(".")[0]
-                    found.setdefault(name, []).append(None)
-            case ast.For(target=target) | ast.AsyncFor(target=target):
-                for name in target_names(target):
-                    found.setdefault(name, []).append(None)
-            case ast.With(items=items) | ast.AsyncWith(items=items):
-                for item in items:
-                    if item.optional_vars is not None:
-                        for name in target_names(item.optional_vars):
-                            found.setdefault(name, []).append(None)
-            case ast.Try(handlers=handlers) | ast.TryStar(handlers=handlers):
-                for handler in handlers:
-                    if handler.name:
-                        found.setdefault(handler.name, []).append(None)
-            case ast.Match():
-                for inner in walk(statement):
-                    if isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
-                        found.setdefault(inner.name, []).append(None)
-            case _:
-                pass
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for node in children(statement):
-                if isinstance(node, ast.expr):
-                    for inner in walk(node):
-                        if isinstance(inner, ast.NamedExpr):
-                            found.setdefault(inner.target.id, []).append(inner.value)
-            for block in blocks_of(statement):
-                collect(block, found)

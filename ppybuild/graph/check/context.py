@@ -43,7 +43,7 @@ class Context:
 
     @cached_property
     def certainty(self) -> Certainty:
-        return Certainty(self.facts, self._nodes)
+        return Certainty(self.facts, self._nodes, self.stored_attributes)
 
     def sure(self, place: Place, node: ast.expr) -> bool:
         """True where the expression's type holds for every run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -14,11 +14,18 @@ from ppybuild.emit.standalone.kinds import (
     NONE,
     TEXT,
     ArrayOf,
+    DictOf,
     Kind,
     ListOf,
+    ObjectOf,
+    Reference,
+    SetOf,
     TupleOf,
     c_type,
+    has_text,
     is_flat,
+    may_be_item,
+    number_help,
     show,
 )
 from ppybuild.emit.standalone.refuse import Refused
@@ -60,7 +67,8 @@ class Body:
     module: Module
     function: str | None
     """The dotted name of the function; None for module-level code."""
-    locals: Mapping[str, Kind]
+    locals: dict[str, Kind | None]
+    """None of a variable whose kind its first assignment tells."""
     lower: Callable[[Body, ast.expr], Value]
     """Lowers an expression: `expressions.lower_expression`."""
     result: Kind = NONE
@@ -81,8 +89,11 @@ class Body:
     has_try: bool = False
     uses_arena: bool = False
     roots: int = 0
-    slots: dict[str, int] = field(default_factory=dict)
-    list_slots: dict[str, int] = field(default_factory=dict)
+    slots: int = 0
+    places: dict[str, Value] = field(default_factory=dict)
+    """Of local variables."""
+    declared: list[tuple[str, Kind]] = field(default_factory=list)
+    """The C variables of local variables."""
     count: int = 0
     said_line: int = 0
     c_names: dict[str, str] = field(default_factory=dict)
@@ -90,11 +101,28 @@ class Body:
     def __post_init__(self) -> None:
         self.c_names = c_names(self.locals)
         for name, kind in self.locals.items():
-            if kind == TEXT:
-                self.slots[name] = len(self.slots)
-            elif isinstance(kind, ListOf | ArrayOf):
-                self.list_slots[name] = self.roots
-                self.roots += 1
+            if kind is not None:
+                self.declare(name, kind)
+
+    def declare(self, name: str, kind: Kind) -> None:
+        """The place of a local variable."""
+        self.locals[name] = kind
+        self.places[name] = self._place(self.c_names[name], kind)
+
+    def _place(self, c: str, kind: Kind) -> Value:
+        if kind == TEXT:
+            self.slots += 1
+            return Value(kind, f"ppy_kept[{self.slots - 1}]")
+        if isinstance(kind, Reference):
+            self.roots += 1
+            return Value(kind, f"ppy_lists[{self.roots - 1}]")
+        if isinstance(kind, TupleOf) and not is_flat(kind):
+            parts = tuple(
+                self._place(f"ppy_part{at}_{c}", each) for at, each in enumerate(kind.items)
+            )
+            return Value(kind, "", parts=parts)
+        self.declared.append((c, kind))
+        return Value(kind, c)
 
     # Lines
 
@@ -148,15 +176,23 @@ class Body:
 
     def temporary(self, kind: Kind, c: str) -> Value:
         """The value of a C expression, computed here."""
-        if isinstance(kind, ListOf | ArrayOf):
+        if isinstance(kind, Reference):
             return self.root(kind, c)
         name = self.fresh()
-        if kind == TEXT:
-            self.uses_arena = True
+        self.uses_arena = self.uses_arena or has_text(kind)
         if isinstance(kind, TupleOf):
             self.whole.tuples.add(kind)
         self.line(f"const {c_type(kind)} {name} = {c};")
-        return Value(kind, name, fixed=True)
+        return self._rooted(Value(kind, name, fixed=True))
+
+    def _rooted(self, value: Value) -> Value:
+        """The references in a tuple stay while the function runs."""
+        if isinstance(value.kind, Reference):
+            return self.root(value.kind, value.c)
+        if not isinstance(value.kind, TupleOf) or is_flat(value.kind):
+            return value
+        parts = tuple(map(self._rooted, value.items()))
+        return Value(value.kind, "", parts=parts, fixed=True)
 
     def root(self, kind: Kind, c: str) -> Value:
         """A list that stays while the function runs."""
@@ -169,18 +205,23 @@ class Body:
         """The value as it is now."""
         if value.fixed or value.kind in (NONE, ERROR):
             return value
-        if value.parts is not None:
-            parts = tuple(self.keep(part) for part in value.parts)
+        if value.parts is not None or not (is_flat(value.kind) or value.kind == TEXT):
+            if isinstance(value.kind, Reference):
+                return self.root(value.kind, value.c)
+            parts = tuple(self.keep(part) for part in value.items())
             return Value(value.kind, "", parts=parts, fixed=True)
         if value.kind == TEXT:
             return self.temporary(TEXT, f"ppy_arena_copy({value.c})")
         return self.temporary(value.kind, value.c)
 
-    def variable(self, kind: Kind) -> str:
-        """A C variable that is assigned in several places below, in this block."""
-        if isinstance(kind, ListOf | ArrayOf):
+    def variable(self, kind: Kind) -> Value:
+        """A C variable that `set` assigns to in several places below, in this block."""
+        if isinstance(kind, Reference):
             self.roots += 1
-            return f"ppy_lists[{self.roots - 1}]"
+            return Value(kind, f"ppy_lists[{self.roots - 1}]", fixed=True)
+        if isinstance(kind, TupleOf) and not is_flat(kind):
+            parts = tuple(self.variable(each) for each in kind.items)
+            return Value(kind, "", parts=parts, fixed=True)
         if isinstance(kind, TupleOf):
             self.whole.tuples.add(kind)
         if kind == TEXT:
@@ -189,7 +230,16 @@ class Body:
         start = "{0}" if kind == TEXT or isinstance(kind, TupleOf) else "0"
         volatile = "volatile " if self.has_try and kind != TEXT else ""
         self.line(f"{volatile}{c_type(kind)} {name} = {start};")
-        return name
+        return Value(kind, name, fixed=True)
+
+    def set(self, place: Value, value: Value) -> None:
+        """Assign to what `variable` gave."""
+        if place.parts is None:
+            if place.c:
+                self.line(f"{place.c} = {as_struct(self.keep(value))};")
+            return
+        for part, each in zip(place.parts, self.keep(value).items(), strict=True):
+            self.set(part, each)
 
     def counter(self, start: str, type_: str = "int64_t") -> str:
         """A C variable that a loop counts with; it outlives what its turns catch."""
@@ -204,17 +254,19 @@ class Body:
         if name in self.inner:
             return self.inner[name]
         if name in self.locals:
+            if name not in self.places:
+                raise Refused(node, f"`{name}`, whatever it is", "annotate it")
             if self.bound is not None and name not in self.bound:
                 self.flagged.add(name)
                 self.fail(
                     node, f"!{self.c_names[name]}_bound", f"ppy_why_unbound({c_string(name)})"
                 )
-            return Value(self.locals[name], self.place(name))
+            return self.places[name]
         variable = self.whole.variable(self.module.name, name, node)
         if not self.is_bound(name, variable):
             self.whole.flagged.add(variable.key)
             self.fail(node, f"!{variable.flag}", f"ppy_why_undefined({c_string(name)})")
-        return Value(variable.kind, variable.c)
+        return variable.place
 
     def is_bound(self, name: str, variable: Variable) -> bool:
         """Whether a global variable certainly is bound here."""
@@ -223,47 +275,47 @@ class Body:
         here = self.function is None and variable.key[0] == self.module.name
         return here and (self.bound is None or name in self.bound)
 
-    def place(self, name: str) -> str:
-        """Where a local variable is."""
-        if name in self.slots:
-            return f"ppy_kept[{self.slots[name]}]"
-        if name in self.list_slots:
-            return f"ppy_lists[{self.list_slots[name]}]"
-        return self.c_names[name]
-
     def assign(self, node: ast.AST, name: str, value: Value) -> None:
         """`name = value`"""
         if name in self.inner:
             raise Refused(node, f"`{name}` is a caught exception here", "use another name")
+        flag = ""
         if name in self.locals:
-            kind, place = self.locals[name], self.place(name)
+            if name not in self.places:
+                if not may_be_item(value.kind):
+                    raise Refused(node, f"`{name}` is {show(value.kind)}")
+                self.declare(name, value.kind)
+            place = self.places[name]
         else:
             variable = self.whole.variable(self.module.name, name, node)
-            kind, place = variable.kind, variable.c
-        if kind != value.kind:
+            place, flag = variable.place, variable.flag
+        if place.kind != value.kind:
             raise Refused(
-                node, f"`{name}` is {show(kind)}, and what is assigned is {show(value.kind)}"
+                node,
+                f"`{name}` is {show(place.kind)}, and what is assigned is {show(value.kind)}",
+                number_help(place.kind),
             )
         self.store(place, value)
-        if name in self.locals:
-            self.lines.append(FlagLine(name, self.depth))
+        if flag:
+            self.line(f"{flag} = true;")
         else:
-            self.line(f"{self.whole.variable(self.module.name, name, node).flag} = true;")
+            self.lines.append(FlagLine(name, self.depth))
         if self.bound is not None:
             self.bound.add(name)
 
-    def store(self, place: str, value: Value) -> None:
-        """C for an assignment to what `place` names."""
+    def store(self, place: Value, value: Value) -> None:
+        """C for an assignment to a variable, an item or a field."""
         if value.kind == NONE:
             return
         if value.kind == TEXT:
-            self.line(f"ppy_keep(&{place}, {value.c});")
-            return
-        if isinstance(value.kind, TupleOf):
-            if not is_flat(value.kind):
-                raise Refused(ast.Pass(), "a tuple that holds a str or a list is kept")
-            self.whole.tuples.add(value.kind)
-        self.line(f"{place} = {as_struct(value)};")
+            self.line(f"ppy_keep(&{place.c}, {value.c});")
+        elif isinstance(value.kind, TupleOf) and not is_flat(value.kind):
+            for part, each in zip(place.items(), self.keep(value).items(), strict=True):
+                self.store(part, each)
+        else:
+            if isinstance(value.kind, TupleOf):
+                self.whole.tuples.add(value.kind)
+            self.line(f"{place.c} = {as_struct(value)};")
 
     # Statements
 
@@ -351,6 +403,10 @@ class Body:
                 return "true" if items else "false"
             case ListOf() | ArrayOf():
                 return f"({value.c}->length != 0)"
+            case DictOf() | SetOf():
+                return f"({value.c}->table->used != 0)"
+            case ObjectOf():
+                return f"({value.c} != NULL)"
             case kind if kind == BOOL:
                 return value.c
             case kind if kind == TEXT:

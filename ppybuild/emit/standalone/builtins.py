@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body, has_effects
-from ppybuild.emit.standalone.items import fitting, item, put
+from ppybuild.emit.standalone.items import fitting, item, new_list, put
 from ppybuild.emit.standalone.iteration import looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     BOOL,
@@ -18,10 +18,11 @@ from ppybuild.emit.standalone.kinds import (
     ArrayOf,
     ListOf,
     TupleOf,
+    has_order,
     kind_of,
     show,
 )
-from ppybuild.emit.standalone.lists import append, gathered, generate, new_list
+from ppybuild.emit.standalone.lists import append, gathered, generate
 from ppybuild.emit.standalone.mathematics import whole
 from ppybuild.emit.standalone.operators import checked, compare, lower_binary, to_float, to_int
 from ppybuild.emit.standalone.refuse import Refused
@@ -232,14 +233,14 @@ def _extreme(is_max: bool) -> Rule:
             return _extreme_item(body, node, name, op)
         args = [body.keep(arg) for arg in _args(body, node, 2, 255)]
         kind = args[0].kind
-        if any(arg.kind != kind for arg in args) or kind not in (*NUMBERS, TEXT):
+        if any(arg.kind != kind for arg in args) or not has_order(kind):
             raise Refused(node, f"`{name}` of values of several types", "make them one type")
-        place = body.variable(kind)
-        body.line(f"{place} = {args[0].c};")
-        best = Value(kind, place)
+        best = body.variable(kind)
+        body.set(best, args[0])
         for arg in args[1:]:
-            body.line(f"if ({compare(node, op, arg, best)}) {place} = {arg.c};")
-        return Value(kind, place, fixed=True)
+            with body.block(f"if ({compare(body, node, op, arg, best)})"):
+                body.set(best, arg)
+        return best
 
     return apply
 
@@ -248,16 +249,17 @@ def _extreme_item(body: Body, node: ast.Call, name: str, op: ast.cmpop) -> Value
     found = gathered(body, node.args[0])
     assert isinstance(found.kind, ListOf | ArrayOf)
     kind = found.kind.item
-    if kind not in (*NUMBERS, TEXT):
+    if not has_order(kind):
         raise Refused(node, f"`{name}` of {show(found.kind)}")
     message = f'ppy_raise_ascii(PPY_ValueError, "{name}() arg is an empty sequence")'
     body.fail(node, f"{found.c}->length == 0", message)
-    place, at = body.variable(kind), body.fresh()
-    body.line(f"{place} = {item(found.kind, found.c, '0').c};")
+    best, at = body.variable(kind), body.fresh()
+    body.set(best, item(found.kind, found.c, "0"))
     each = item(found.kind, found.c, at)
-    with body.block(f"for (int64_t {at} = 1; {at} < {found.c}->length; {at}++)"):
-        body.line(f"if ({compare(node, op, each, Value(kind, place))}) {place} = {each.c};")
-    return Value(kind, place)
+    turns = f"for (int64_t {at} = 1; {at} < {found.c}->length; {at}++)"
+    with body.block(turns), body.block(f"if ({compare(body, node, op, each, best)})"):
+        body.set(best, each)
+    return best
 
 
 def _sum(body: Body, node: ast.Call) -> Value:
@@ -269,7 +271,7 @@ def _sum(body: Body, node: ast.Call) -> Value:
     if start.kind not in (INT, FLOAT):
         raise Refused(node, f"`sum` from {show(start.kind)}")
     place = body.variable(start.kind)
-    body.line(f"{place} = {start.c};")
+    body.set(place, start)
 
     def add(value: Value) -> None:
         value = to_int(value)
@@ -280,11 +282,11 @@ def _sum(body: Body, node: ast.Call) -> Value:
             )  # fmt: skip
         if value.kind not in NUMBERS:
             raise Refused(node, f"`sum` of {show(value.kind)}")
-        total = lower_binary(body, node, ast.Add(), Value(start.kind, place), value)
-        body.line(f"{place} = {total.c};")
+        total = lower_binary(body, node, ast.Add(), place, value)
+        body.set(place, total)
 
     _each(body, node, node.args[0], add)
-    return Value(start.kind, place, fixed=True)
+    return place
 
 
 def _each(body: Body, node: ast.Call, what: ast.expr, use: Callable[[Value], None]) -> None:
@@ -361,7 +363,7 @@ def _sorted(body: Body, node: ast.Call) -> Value:
 def sort(body: Body, node: ast.Call, where: Value, reverse: ast.expr | None) -> None:
     """Sort a list in place."""
     assert isinstance(where.kind, ListOf)
-    if where.kind.item not in (*NUMBERS, TEXT):
+    if not has_order(where.kind.item):
         raise Refused(node, f"sorting {show(where.kind)}")
     backwards = body.truth(body.value(reverse)) if reverse is not None else "false"
     body.at(node)

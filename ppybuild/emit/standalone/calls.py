@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ppybuild.emit.names import mangle
 from ppybuild.emit.standalone import builtins
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.kinds import FLOAT, INT, NONE, TEXT, TupleOf, show
+from ppybuild.emit.standalone.kinds import FLOAT, INT, NONE, TupleOf, show
 from ppybuild.emit.standalone.mathematics import lower_math
 from ppybuild.emit.standalone.methods import lower_method
 from ppybuild.emit.standalone.operators import to_int
@@ -111,8 +111,6 @@ def _project(body: Body, node: ast.Call, name: str) -> Value:
     if form.result == NONE:
         body.line(f"{call};")
         return NOTHING
-    if form.result == TEXT:
-        body.uses_arena = True
     return body.temporary(form.result, call)
 
 

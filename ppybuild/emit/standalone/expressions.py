@@ -17,7 +17,7 @@ from ppybuild.emit.standalone.operators import (
 )
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.texts import lower_joined, lower_percent
-from ppybuild.emit.standalone.values import NOTHING, Value, as_struct, constant, tuple_of
+from ppybuild.emit.standalone.values import NOTHING, Value, constant, tuple_of
 from ppybuild.graph.program import Constant
 from ppybuild.graph.types import Function
 
@@ -114,8 +114,8 @@ def _bool_op(body: Body, node: ast.BoolOp) -> Value:
     first = body.value(node.values[0])
     kind = first.kind
     place = body.variable(kind)
-    body.line(f"{place} = {as_struct(first)};")
-    test = body.truth(Value(kind, place))
+    body.set(place, first)
+    test = body.truth(place)
     with body.perhaps():
         for each in node.values[1:]:
             with body.block(f"if ({test if is_and else f'!{test}'})"):
@@ -123,8 +123,8 @@ def _bool_op(body: Body, node: ast.BoolOp) -> Value:
                 if value.kind != kind:
                     name = "and" if is_and else "or"
                     raise Refused(node, f"`{name}` of {show(kind)} and {show(value.kind)}")
-                body.line(f"{place} = {as_struct(value)};")
-    return Value(kind, place, fixed=True)
+                body.set(place, value)
+    return place
 
 
 def _if_exp(body: Body, node: ast.IfExp) -> Value:
@@ -133,7 +133,7 @@ def _if_exp(body: Body, node: ast.IfExp) -> Value:
     bound = set(body.bound or ())
     # The kind is known once a side is written: its line is moved up.
     kinds = []
-    place = ""
+    place: Value | None = None
     for branch, head in ((node.body, f"if ({name})"), (node.orelse, "else")):
         start = len(body.lines)
         body.depth += 1
@@ -143,16 +143,18 @@ def _if_exp(body: Body, node: ast.IfExp) -> Value:
         body.depth -= 1
         lines = body.lines[start:]
         del body.lines[start:]
-        if not place:
+        if place is None:
             place = body.variable(value.kind)
         kinds.append(value.kind)
         body.line(f"{head} {{")
         body.lines += lines
-        if value.kind != NONE:
-            body.line(f"    {place} = {as_struct(value)};")
+        if value.kind == place.kind:
+            body.depth += 1
+            body.set(place, value)
+            body.depth -= 1
         body.line("}")
         body.said_line = 0
     body.bound = bound
-    if kinds[0] != kinds[1] or kinds[0] == NONE:
+    if kinds[0] != kinds[1] or kinds[0] == NONE or place is None:
         raise Refused(node, f"`if` of {show(kinds[0])} and {show(kinds[1])}")
-    return Value(kinds[0], place, fixed=True)
+    return place

@@ -7,19 +7,10 @@ from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import Body, FlagLine
 from ppybuild.emit.standalone.expressions import lower_expression
-from ppybuild.emit.standalone.kinds import (
-    NONE,
-    TEXT,
-    ArrayOf,
-    Kind,
-    ListOf,
-    TupleOf,
-    c_type,
-    kind_of,
-)
+from ppybuild.emit.standalone.kinds import NONE, Kind, TupleOf, c_type, kind_of
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.statements import leave, lower_block
-from ppybuild.emit.standalone.values import c_string
+from ppybuild.emit.standalone.values import Value, c_string
 from ppybuild.emit.standalone.whole import FunctionForm, Whole
 from ppybuild.graph.lattice import show as show_type
 from ppybuild.graph.locations import source_path
@@ -27,6 +18,7 @@ from ppybuild.graph.program import Function, Module
 from ppybuild.graph.scopes import scope_of
 from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import Function as FunctionType
+from ppybuild.graph.types import Unknown
 
 _MARKS = (FunctionType("ppy.pure"), FunctionType("ppy.export"))
 
@@ -60,11 +52,11 @@ def write_function(whole: Whole, form: FunctionForm, name: str) -> list[str]:
             whole.refuse(module, ends, function.node)
     start = []
     for at, (parameter, kind) in enumerate(form.parameters.items()):
-        place = body.place(parameter)
-        if kind == TEXT:
-            start.append(f"ppy_keep(&{place}, ppy_arg_{at});")
-        elif kind != NONE:
-            start.append(f"{place} = ppy_arg_{at};")
+        if kind != NONE:
+            body.lines, lines = [], body.lines
+            body.store(body.places[parameter], Value(kind, f"ppy_arg_{at}", fixed=True))
+            start += [each.strip() for each in body.lines if isinstance(each, str)]
+            body.lines = lines
         if parameter in body.flagged:
             start.append(f"{body.c_names[parameter]}_bound = true;")
     return [
@@ -111,10 +103,10 @@ def _check(whole: Whole, function: Function) -> None:
                 raise Refused(each, "`nonlocal`")
 
 
-def _locals(whole: Whole, function: Function, form: FunctionForm) -> dict[str, Kind]:
+def _locals(whole: Whole, function: Function, form: FunctionForm) -> dict[str, Kind | None]:
     scope = scope_of(function.node.body, expressions=True)
     known = whole.facts.locals.get(function.name, {})
-    found = dict(form.parameters)
+    found: dict[str, Kind | None] = dict(form.parameters)
     handlers = {
         each.name for each in walk(function.node) if isinstance(each, ast.ExceptHandler)
     }
@@ -125,7 +117,7 @@ def _locals(whole: Whole, function: Function, form: FunctionForm) -> dict[str, K
         kind = kind_of(type_)
         if kind == NONE or name in handlers or type_ is None:
             continue
-        if kind is None:
+        if kind is None and not isinstance(type_, Unknown):
             node = _binding(function.node, name)
             raise Refused(node, f"`{name}` is {show_type(type_)}")
         found[name] = kind
@@ -142,23 +134,23 @@ def _binding(node: ast.AST, name: str) -> ast.AST:
 def _framed(body: Body, path: str, function: str, line: int, start: Sequence[str]) -> list[str]:
     """Declarations, the frame, the lines, and the ways out."""
     lines = []
-    slots = len(body.slots)
+    slots = body.slots
     if slots:
         lines.append(f"ppy_text ppy_kept[{slots}] = {{{{0}}}};")
     if body.roots:
         lines.append(f"ppy_list *ppy_lists[{body.roots}] = {{0}};")
         lines.append(f"ppy_roots ppy_own = {{ppy_lists, {body.roots}, ppy_top_roots}};")
     volatile = "volatile " if body.has_try else ""
-    for name, kind in body.locals.items():
-        c = body.c_names[name]
+    for c, kind in body.declared:
         if isinstance(kind, TupleOf):
             body.whole.tuples.add(kind)
             lines.append(f"{volatile}{c_type(kind)} {c} = {{0}};")
-        elif kind not in (TEXT, NONE) and not isinstance(kind, ListOf | ArrayOf):
+        else:
             lines.append(f"{volatile}{c_type(kind)} {c} = 0;")
             lines.append(f"(void){c};")
+    for name in body.locals:
         if name in body.flagged:
-            lines.append(f"{volatile}bool {c}_bound = false;")
+            lines.append(f"{volatile}bool {body.c_names[name]}_bound = false;")
     kept = f"ppy_kept, .kept_count = {slots}" if slots else "NULL"
     lines.append(
         f"ppy_frame ppy_here = {{.file = {c_string(path)}, .function = {c_string(function)}, "

@@ -79,7 +79,7 @@ def lower_attribute(body: Body, node: ast.Attribute) -> Value:
             if not variable.early:
                 whole.flagged.add(variable.key)
                 body.fail(node, f"!{variable.flag}", f'ppy_why_undefined("{node.attr}")')
-            return Value(variable.kind, variable.c)
+            return variable.place
         if owner.name == "sys" and node.attr == "argv":
             return Value(ListOf(TEXT), "ppy_argv")
         if owner.name == "sys" and node.attr == "maxsize":

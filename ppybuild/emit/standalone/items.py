@@ -15,6 +15,8 @@ from ppybuild.emit.standalone.kinds import (
     TupleOf,
     c_item,
     c_type,
+    list_layout,
+    number_help,
     show,
 )
 from ppybuild.emit.standalone.operators import to_float, to_int
@@ -62,8 +64,9 @@ def _tuple_item(body: Body, node: ast.AST, value: Value, index: Value) -> Value:
     at = checked_index(body, node, index, str(len(items)), "tuple_index")
     place = body.variable(items[0].kind)
     for number, item in enumerate(kept):
-        body.line(f"if ({at} == {number}) {place} = {item.c};")
-    return Value(items[0].kind, place, fixed=True)
+        with body.block(f"if ({at} == {number})"):
+            body.set(place, item)
+    return place
 
 
 def checked_index(body: Body, node: ast.AST, index: Value, length: str, why: str) -> str:
@@ -72,6 +75,14 @@ def checked_index(body: Body, node: ast.AST, index: Value, length: str, why: str
     body.line(f"int64_t {name};")
     body.fail(node, f"!ppy_checked_index({index.c}, {length}, &{name})", f"ppy_why_{why}()")
     return name
+
+
+def new_list(body: Body, node: ast.AST, kind: ListOf | ArrayOf, length: str = "0") -> Value:
+    """A list of so many items that are zero bytes."""
+    body.at(node)
+    if isinstance(kind.item, TupleOf):
+        body.whole.tuples.add(kind.item)
+    return body.root(kind, f"ppy_list_new({list_layout(kind)}, {length})")
 
 
 def item(kind: ListOf | ArrayOf, where: str, at: str) -> Value:
@@ -118,15 +129,14 @@ def put(
         value = fitting(body, node, kind, value)
         body.line(f"PPY_ITEMS({c_item(kind)}, {where})[{at}] = ({c_item(kind)}){value.c};")
         return
-    if value.kind != kind.item:
-        raise Refused(
-            node, f"{show(value.kind)} as an item of {show(kind)}", _number_help(kind.item)
-        )
-    body.store(f"PPY_ITEMS({c_item(kind)}, {where})[{at}]", value)
+    must_fit(node, value, kind.item, show(kind))
+    body.store(item(kind, where, at), value)
 
 
-def _number_help(kind: Kind) -> str:
-    return f"make it {show(kind)}" if kind in NUMBERS else ""
+def must_fit(node: ast.AST, value: Value, kind: Kind, where: str) -> None:
+    """What is put in has to be of the kind of all the others."""
+    if value.kind != kind:
+        raise Refused(node, f"{show(value.kind)} as an item of {where}", number_help(kind))
 
 
 def fitting(body: Body, node: ast.AST, kind: ArrayOf, value: Value) -> Value:

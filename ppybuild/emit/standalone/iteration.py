@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.items import item
+from ppybuild.emit.standalone.items import item, new_list, put
 from ppybuild.emit.standalone.kinds import (
     INT,
     TEXT,
     ArrayOf,
     ListOf,
     TupleOf,
-    is_flat,
     show,
 )
 from ppybuild.emit.standalone.operators import to_int
@@ -65,18 +64,10 @@ def _through(body: Body, node: ast.AST, value: Value) -> Source:
             at = body.counter("0")
             return Source(f"{at} < {value.c}->length", f"{at}++", item(value.kind, value.c, at))
         case TupleOf(items) if items and all(each == items[0] for each in items):
-            if not is_flat(items[0]):
-                raise Refused(node, "going through a tuple that holds a str", "use a list")
-            from ppybuild.emit.standalone.kinds import c_type
-            from ppybuild.emit.standalone.values import as_struct
-
-            name = body.fresh()
-            if isinstance(items[0], TupleOf):
-                body.whole.tuples.add(items[0])
-            parts = ", ".join(as_struct(part) for part in value.items())
-            body.line(f"const {c_type(items[0])} {name}[] = {{{parts}}};")
-            at = body.counter("0")
-            return Source(f"{at} < {len(items)}", f"{at}++", Value(items[0], f"{name}[{at}]"))
+            made = new_list(body, node, ListOf(items[0]), str(len(items)))
+            for place, part in enumerate(value.items()):
+                put(body, node, ListOf(items[0]), made.c, str(place), part)
+            return _through(body, node, made)
         case kind if kind == TEXT:
             name, at = body.fresh(), body.counter("0")
             start = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -55,7 +56,40 @@ class ArrayOf:
         return FLOAT if self.typecode in "df" else INT
 
 
-Kind = Scalar | TupleOf | ListOf | ArrayOf
+@final
+@dataclass(frozen=True, slots=True)
+class DictOf:
+    """A dict whose keys are of one kind, and whose values are."""
+
+    key: Kind
+    value: Kind
+
+    @property
+    def entry(self) -> TupleOf:
+        """What its items are in C."""
+        return TupleOf((self.key, self.value))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """A set whose items are of one kind."""
+
+    item: Kind
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ObjectOf:
+    """An object of the class with this dotted name, or None."""
+
+    name: str
+
+
+Reference = ListOf | ArrayOf | DictOf | SetOf | ObjectOf
+"""What may be shared: a pointer in C."""
+
+Kind = Scalar | TupleOf | Reference
 
 ARRAYS = {"d": "F64", "f": "F32", "q": "I64", "i": "I32", "B": "U8", "b": "I8"}
 """The typecodes that there are, by what the runtime calls their items."""
@@ -72,7 +106,8 @@ _C_SCALARS = {INT: "int64_t", FLOAT: "double", BOOL: "bool", TEXT: "ppy_text", N
 _C_ITEMS = {
     "d": "double", "f": "float", "q": "int64_t", "i": "int32_t", "B": "uint8_t", "b": "int8_t",
 }  # fmt: skip
-_LETTERS = {INT: "i", FLOAT: "f", BOOL: "b"}
+_LETTERS = {INT: "i", FLOAT: "f", BOOL: "b", TEXT: "s"}
+_LAYOUTS = {INT: "ppy_ints", FLOAT: "ppy_floats", BOOL: "ppy_bools", TEXT: "ppy_texts"}
 
 
 def kind_of(type_: types.Type | None) -> Kind | None:
@@ -84,15 +119,38 @@ def kind_of(type_: types.Type | None) -> Kind | None:
             return _SCALARS.get(base)
         case types.Tuple(items):
             kinds = [kind_of(item) for item in items]
-            if all(kind in _LETTERS or isinstance(kind, TupleOf) for kind in kinds):
+            if all(kind is not None and may_be_item(kind) for kind in kinds):
                 return TupleOf(tuple(kind for kind in kinds if kind is not None))
-        case types.Collection("list", item):
+        case types.Collection("list" | "set" as name, item):
             kind = kind_of(item)
-            return ListOf(kind) if kind is not None and may_be_item(kind) else None
+            if kind is None or not may_be_item(kind):
+                return None
+            if name == "list":
+                return ListOf(kind)
+            return SetOf(kind) if may_be_key(kind) else None
+        case types.Dictionary("dict", key, value):
+            pair = kind_of(key), kind_of(value)
+            if pair[0] is None or pair[1] is None or not may_be_item(pair[1]):
+                return None
+            return DictOf(pair[0], pair[1]) if may_be_key(pair[0]) else None
+        case types.Instance(name):
+            return ObjectOf(name)
+        case types.Union(members):
+            return _kind_of_union([kind_of(member) for member in members])
         case types.Array(typecode) if typecode in ARRAYS:
             return ArrayOf(typecode)
         case types.Buffer(element):
             return ArrayOf(_BUFFERS[element])
+    return None
+
+
+def _kind_of_union(kinds: Sequence[Kind | None]) -> Kind | None:
+    """An object that may be None; or the widest number, of which alone may come then."""
+    match [kind for kind in kinds if kind != NONE]:
+        case [ObjectOf() as found]:
+            return found
+        case numbers if len(numbers) == len(kinds) and set(kinds) <= set(NUMBERS):
+            return FLOAT if FLOAT in kinds else INT
     return None
 
 
@@ -101,19 +159,26 @@ def may_be_item(kind: Kind) -> bool:
     return kind not in (NONE, ERROR)
 
 
-def is_flat(kind: Kind) -> bool:
-    """Whether a tuple that is kept in a variable may hold it."""
+def may_be_key(kind: Kind) -> bool:
+    """Whether a dict or a set may hold it by its hash."""
     if isinstance(kind, TupleOf):
-        return all(map(is_flat, kind.items))
+        return all(map(may_be_key, kind.items))
     return kind in _LETTERS
 
 
+def is_flat(kind: Kind) -> bool:
+    """Whether it is numbers alone, and one C variable holds it; a text is a slot, and a
+    reference has to be reached."""
+    if isinstance(kind, TupleOf):
+        return all(map(is_flat, kind.items))
+    return kind in NUMBERS
+
+
 def letters(kind: Kind) -> str:
-    """A tuple's structure as a part of a C name: `if` for an int and a float."""
+    """A tuple's structure as a part of a C name: `t2if` for an int and a float."""
     if isinstance(kind, TupleOf):
         return f"t{len(kind.items)}" + "".join(map(letters, kind.items))
-    assert isinstance(kind, Scalar)
-    return _LETTERS[kind]
+    return _LETTERS[kind] if isinstance(kind, Scalar) else "r"
 
 
 def c_type(kind: Kind) -> str:
@@ -121,7 +186,7 @@ def c_type(kind: Kind) -> str:
     match kind:
         case TupleOf():
             return f"ppy_{letters(kind)}"
-        case ListOf() | ArrayOf():
+        case ListOf() | ArrayOf() | DictOf() | SetOf() | ObjectOf():
             return "ppy_list *"
         case _:
             return _C_SCALARS[kind]
@@ -132,32 +197,35 @@ def c_item(kind: ListOf | ArrayOf) -> str:
     return _C_ITEMS[kind.typecode] if isinstance(kind, ArrayOf) else c_type(kind.item)
 
 
-def holds(kind: ListOf | ArrayOf) -> str:
-    """`ppy_holds`."""
-    if isinstance(kind, ArrayOf):
-        return f"PPY_ARRAY_{ARRAYS[kind.typecode]}"
-    match kind.item:
+def layout(kind: Kind) -> str:
+    """C for the `ppy_layout *` of an item of this kind."""
+    match kind:
         case TupleOf():
-            return "PPY_TUPLES"
-        case ListOf() | ArrayOf():
-            return "PPY_LISTS"
-        case item:
-            return {INT: "PPY_INTS", FLOAT: "PPY_FLOATS", BOOL: "PPY_BOOLS", TEXT: "PPY_TEXTS"}[
-                item
-            ]
+            return f"&ppy_L_{letters(kind)}"
+        case Scalar():
+            return f"&{_LAYOUTS[kind]}"
+        case _:
+            return "&ppy_references"
 
 
-def holds_float(kind: Kind) -> bool:
-    """Whether comparing it may compare a nan with itself, which CPython does by identity."""
+def list_layout(kind: ListOf | ArrayOf) -> str:
+    """C for the `ppy_layout *` of the items of a list or an array."""
+    if isinstance(kind, ArrayOf):
+        return f"&ppy_array_{ARRAYS[kind.typecode].lower()}"
+    return layout(kind.item)
+
+
+def has_order(kind: Kind) -> bool:
+    """Whether items of this kind can be sorted."""
     match kind:
         case TupleOf(items):
-            return any(map(holds_float, items))
+            return all(map(has_order, items))
         case ListOf(item):
-            return holds_float(item)
+            return has_order(item)
         case ArrayOf():
-            return kind.item == FLOAT
+            return True
         case _:
-            return kind == FLOAT
+            return kind in _LETTERS
 
 
 def show(kind: Kind) -> str:
@@ -169,5 +237,23 @@ def show(kind: Kind) -> str:
             return f"list[{show(item)}]"
         case ArrayOf(typecode):
             return f'array.array("{typecode}")'
+        case DictOf(key, value):
+            return f"dict[{show(key)}, {show(value)}]"
+        case SetOf(item):
+            return f"set[{show(item)}]"
+        case ObjectOf(name):
+            return name.rpartition(".")[2]
         case Scalar(name):
             return name
+
+
+def has_text(kind: Kind) -> bool:
+    """Whether a value holds a text that is not behind a reference."""
+    if isinstance(kind, TupleOf):
+        return any(map(has_text, kind.items))
+    return kind == TEXT
+
+
+def number_help(kind: Kind) -> str:
+    """What to do where another number than this comes."""
+    return f"make it {show(kind)}" if kind in NUMBERS else ""

@@ -6,15 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.items import put
+from ppybuild.emit.standalone.items import fitting, must_fit, new_list, put
 from ppybuild.emit.standalone.iteration import bind_target, looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     ArrayOf,
     Kind,
     ListOf,
-    TupleOf,
-    c_type,
-    holds,
     is_flat,
     kind_of,
     may_be_item,
@@ -23,18 +20,6 @@ from ppybuild.emit.standalone.kinds import (
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value
 from ppybuild.graph.lattice import show as show_type
-
-
-def new_list(body: Body, node: ast.AST, kind: ListOf | ArrayOf, length: str = "0") -> Value:
-    """A list of so many items that are zero bytes."""
-    body.at(node)
-    if isinstance(kind.item, TupleOf):
-        if not is_flat(kind.item):
-            raise Refused(node, "a list of tuples that hold a str or a list")
-        body.whole.tuples.add(kind.item)
-        c = c_type(kind.item)
-        return body.root(kind, f"ppy_list_of_tuples((int32_t)sizeof({c}), {length})")
-    return body.root(kind, f"ppy_list_new({holds(kind)}, {length})")
 
 
 def lower_list(body: Body, node: ast.List) -> Value:
@@ -69,11 +54,10 @@ def append(body: Body, node: ast.AST, where: Value, value: Value) -> None:
     assert isinstance(kind, ListOf | ArrayOf)
     body.at(node)
     if isinstance(kind, ArrayOf):
-        from ppybuild.emit.standalone.items import fitting
-
         value = fitting(body, node, kind, value)
-    elif value.kind != kind.item:
-        raise Refused(node, f"{show(value.kind)} as an item of {show(kind)}")
+    else:
+        must_fit(node, value, kind.item, show(kind))
+    value = body.keep(value) if not is_flat(value.kind) else value
     body.line(f"ppy_list_append({where.c});")
     put(body, node, kind, where.c, f"{where.c}->length - 1", value)
 

@@ -16,10 +16,12 @@ from ppybuild.emit.standalone.kinds import (
     ArrayOf,
     Kind,
     ListOf,
+    Reference,
+    SetOf,
     TupleOf,
     c_item,
     c_type,
-    holds_float,
+    has_order,
     show,
 )
 from ppybuild.emit.standalone.refuse import Refused
@@ -241,10 +243,10 @@ def _compared(
             same = left.kind == right.kind
             return constant(same if isinstance(op, ast.Is) else not same)
         case _:
-            return Value(BOOL, compare(node, op, left, right))
+            return Value(BOOL, compare(body, node, op, left, right))
 
 
-def compare(node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> str:
+def compare(body: Body, node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> str:
     """C for `left op right`."""
     sign, name = _COMPARISONS[type(op)]
     if left.kind in NUMBERS and right.kind in NUMBERS:
@@ -258,44 +260,58 @@ def compare(node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> str:
         if name in ("eq", "ne"):
             return f"({'!' if name == 'ne' else ''}ppy_equal({left.c}, {right.c}))"
         return f"(ppy_compare({left.c}, {right.c}) {sign} 0)"
-    if holds_float(left.kind) or holds_float(right.kind):
-        raise Refused(
-            node,
-            "comparing floats inside lists or tuples, where Python takes the same nan as equal",
-            "compare the numbers one by one",
-        )
+    if name in ("eq", "ne"):
+        return f"({'!' if name == 'ne' else ''}{_equal(body, node, left, right)})"
     if isinstance(left.kind, TupleOf) and isinstance(right.kind, TupleOf):
-        return _compare_tuples(node, op, left.items(), right.items())
-    if (
-        isinstance(left.kind, ListOf | ArrayOf)
-        and left.kind == right.kind
-        and name in ("eq", "ne")
-    ):
-        if isinstance(left.kind, ListOf) and isinstance(left.kind.item, TupleOf):
-            raise Refused(node, "comparing lists of tuples")
-        return f"({'!' if name == 'ne' else ''}ppy_list_equal({left.c}, {right.c}))"
+        return _ordered_tuples(body, node, op, left.items(), right.items())
+    if isinstance(left.kind, SetOf) and left.kind == right.kind:
+        return _ordered_sets(name, left, right)
+    if left.kind == right.kind and isinstance(left.kind, ListOf) and has_order(left.kind):
+        first, second = (left, right) if name in ("lt", "ge") else (right, left)
+        return f"({'!' if name in ('le', 'ge') else ''}ppy_list_less({first.c}, {second.c}))"
     raise Refused(node, f"`{sign}` of {show(left.kind)} and {show(right.kind)}")
 
 
-def _compare_tuples(
-    node: ast.AST, op: ast.cmpop, left: Sequence[Value], right: Sequence[Value]
+def _equal(body: Body, node: ast.AST, left: Value, right: Value) -> str:
+    if isinstance(left.kind, TupleOf) and isinstance(right.kind, TupleOf):
+        if len(left.items()) != len(right.items()):
+            return "false"
+        pairs = zip(left.items(), right.items(), strict=True)
+        tests = [_same_part(body, node, a, b) for a, b in pairs]
+        return f"({' && '.join(tests)})" if tests else "true"
+    if left.kind == right.kind and isinstance(left.kind, Reference):
+        body.at(node)
+        return f"ppy_list_equal({left.c}, {right.c})"
+    raise Refused(node, f"`==` of {show(left.kind)} and {show(right.kind)}")
+
+
+def _same_part(body: Body, node: ast.AST, left: Value, right: Value) -> str:
+    """Of a container, whose same objects are equal: only a nan tells the difference."""
+    if left.kind == right.kind == FLOAT:
+        return f"ppy_same_number({left.c}, {right.c})"
+    return compare(body, node, ast.Eq(), left, right)
+
+
+def _ordered_tuples(
+    body: Body, node: ast.AST, op: ast.cmpop, left: Sequence[Value], right: Sequence[Value]
 ) -> str:
     name = _COMPARISONS[type(op)][1]
-    if name in ("eq", "ne"):
-        same = "false"
-        if len(left) == len(right):
-            tests = [compare(node, ast.Eq(), a, b) for a, b in zip(left, right, strict=True)]
-            same = f"({' && '.join(tests)})" if tests else "true"
-        return same if name == "eq" else f"(!{same})"
     if not left or not right:
         empty = {"lt": len(left) < len(right), "le": len(left) <= len(right)}
         empty |= {"gt": len(left) > len(right), "ge": len(left) >= len(right)}
         return "true" if empty[name] else "false"
-    same = compare(node, ast.Eq(), left[0], right[0])
-    strict = ast.Lt() if name in ("lt", "le") else ast.Gt()
-    before = compare(node, strict, left[0], right[0])
-    rest = _compare_tuples(node, op, left[1:], right[1:])
+    same = _same_part(body, node, left[0], right[0])
+    before = compare(body, node, op, left[0], right[0])
+    rest = _ordered_tuples(body, node, op, left[1:], right[1:])
     return f"({same} ? {rest} : {before})"
+
+
+def _ordered_sets(name: str, left: Value, right: Value) -> str:
+    few, many = (left, right) if name in ("lt", "le") else (right, left)
+    within = f"ppy_set_within({few.c}, {many.c})"
+    if name in ("le", "ge"):
+        return within
+    return f"({within} && ppy_set_length({few.c}) != ppy_set_length({many.c}))"
 
 
 def _contains(body: Body, node: ast.AST, item: Value, where: Value) -> str:
@@ -303,9 +319,7 @@ def _contains(body: Body, node: ast.AST, item: Value, where: Value) -> str:
         return f"(ppy_find({where.c}, {item.c}) >= 0)"
     if isinstance(where.kind, TupleOf):
         item = body.keep(item)
-        tests = [compare(node, ast.Eq(), item, each) for each in where.items()]
-        if any(item.kind == each.kind == FLOAT for each in where.items()):
-            raise Refused(node, "`in` of floats, where Python takes the same nan as equal")
+        tests = [_same_part(body, node, item, each) for each in where.items()]
         return f"({' || '.join(tests)})" if tests else "false"
     if isinstance(where.kind, ListOf | ArrayOf):
         return f"({index_of(body, node, item, where).c} >= 0)"
@@ -315,10 +329,6 @@ def _contains(body: Body, node: ast.AST, item: Value, where: Value) -> str:
 def index_of(body: Body, node: ast.AST, item: Value, where: Value) -> Value:
     """The first index at which a list holds an equal item, or -1."""
     assert isinstance(where.kind, ListOf | ArrayOf)
-    if item.kind == where.kind.item == FLOAT:
-        raise Refused(
-            node, "looking for a float, where Python takes the same nan as equal", "use a loop"
-        )
     item = body.keep(item)
     found, at = body.fresh(), body.fresh()
     each = Value(where.kind.item, f"PPY_ITEMS({c_item(where.kind)}, {where.c})[{at}]")
@@ -326,5 +336,5 @@ def index_of(body: Body, node: ast.AST, item: Value, where: Value) -> Value:
         each = Value(each.kind, f"(({c_type(each.kind)}){each.c})")
     body.line(f"int64_t {found} = -1;")
     with body.block(f"for (int64_t {at} = 0; {at} < {where.c}->length; {at}++)"):
-        body.line(f"if ({compare(node, ast.Eq(), each, item)}) {{ {found} = {at}; break; }}")
+        body.line(f"if ({_same_part(body, node, each, item)}) {{ {found} = {at}; break; }}")
     return Value(INT, found, fixed=True)

@@ -18,7 +18,7 @@ from ppybuild.emit.names import mangle
 from ppybuild.emit.standalone.functions import prototype, write_function, write_module
 from ppybuild.emit.standalone.imports import module_function
 from ppybuild.emit.standalone.kernels import fast_forms, kernel_prototype, write_fast
-from ppybuild.emit.standalone.kinds import TupleOf, c_type, letters
+from ppybuild.emit.standalone.layouts import tuple_declarations
 from ppybuild.emit.standalone.start import start_source
 from ppybuild.emit.standalone.whole import Whole
 from ppybuild.graph.locations import source_path
@@ -111,12 +111,12 @@ _HEAD = """\
 #include <string.h>
 
 #include "ppy_kernel.h"
-#include "ppy_list.h"
 #include "ppy_standalone.h"
 #include "ppy_why.h"
 
 /* What a program does not use is computed all the same: it may raise. */
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
 
 int ppy_run_program(int argc, char **argv);
 
@@ -143,11 +143,7 @@ def _program(
     yield _HEAD
     if fast:
         yield _FAST
-    for kind in sorted(
-        _with_inner(whole.tuples), key=lambda each: (_height(each), letters(each))
-    ):
-        fields = " ".join(f"{c_type(item)} p{at};" for at, item in enumerate(kind.items))
-        yield f"typedef struct {{ {fields or 'char none;'} }} {c_type(kind)};"
+    yield from tuple_declarations(whole.tuples)
     yield f"static ppy_list *ppy_global_lists[{whole.lists + 1}];"
     yield from whole.declarations()
     for name in sorted(whole.defined_late):
@@ -176,23 +172,6 @@ def _program(
             yield f"    {flag} = true;"
     packages = [each for each in written if main.startswith(f"{each}.")]
     yield from _main([*sorted(packages), main])
-
-
-def _with_inner(kinds: set[TupleOf]) -> set[TupleOf]:
-    found: set[TupleOf] = set()
-    pending = list(kinds)
-    while pending:
-        kind = pending.pop()
-        if kind not in found:
-            found.add(kind)
-            pending += [item for item in kind.items if isinstance(item, TupleOf)]
-    return found
-
-
-def _height(kind: TupleOf) -> int:
-    return 1 + max(
-        (_height(item) for item in kind.items if isinstance(item, TupleOf)), default=0
-    )
 
 
 def _main(modules: list[str]) -> Iterator[str]:

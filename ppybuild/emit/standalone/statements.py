@@ -18,7 +18,7 @@ from ppybuild.emit.standalone.kinds import (
     ListOf,
     TupleOf,
     c_type,
-    is_flat,
+    has_text,
     show,
 )
 from ppybuild.emit.standalone.operators import lower_binary
@@ -171,10 +171,10 @@ def _augment(body: Body, node: ast.AugAssign) -> None:
         body.at(node)
         body.line(f"ppy_list_extend({left.c}, {right.c});")
         return
-    if left.kind == TEXT and isinstance(node.op, ast.Add) and target.id in body.slots:
+    if left.kind == TEXT and isinstance(node.op, ast.Add) and target.id in body.places:
         right = body.value(node.value)
         if right.kind == TEXT:
-            body.line(f"ppy_keep_more(&{body.place(target.id)}, {right.c});")
+            body.line(f"ppy_keep_more(&{left.c}, {right.c});")
             return
     if has_effects(node.value):
         left = body.keep(left)
@@ -226,7 +226,7 @@ def _return(body: Body, node: ast.Return) -> None:
     if kind != body.result:
         raise Refused(node, f"the function returns {show(body.result)}, and here {show(kind)}")
     leave_tries(body)
-    body.needs_entry = body.needs_entry or body.uses_arena or kind == TEXT
+    body.needs_entry = body.needs_entry or body.uses_arena or has_text(kind)
     body.uses_arena = False
     leave(body, value)
     body.bound = None
@@ -243,11 +243,12 @@ def leave(body: Body, value: Value | None) -> None:
         body.line(f"const ppy_text ppy_result = {c};")
     else:
         if isinstance(value.kind, TupleOf):
-            if not is_flat(value.kind):
-                raise Refused(ast.Pass(), "a tuple that holds a str or a list is returned")
             body.whole.tuples.add(value.kind)
+            if has_text(value.kind):
+                # Slots go with the frame; the caller's statement gives the arena back.
+                value = body.keep(value)
         body.line(f"{c_type(value.kind)} const ppy_result = {as_struct(value)};")
-    body.raw("@leave" if value.kind != TEXT else "@leave text")
+    body.raw("@leave text" if has_text(value.kind) else "@leave")
     body.line("return ppy_result;")
 
 

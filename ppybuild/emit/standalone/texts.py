@@ -16,10 +16,11 @@ from ppybuild.emit.standalone.kinds import (
     NUMBERS,
     TEXT,
     ArrayOf,
+    DictOf,
     Kind,
     ListOf,
+    SetOf,
     TupleOf,
-    c_item,
     show,
 )
 from ppybuild.emit.standalone.operators import to_int
@@ -45,10 +46,7 @@ def repr_of(body: Body, node: ast.AST, value: Value) -> Value:
     match value.kind:
         case TupleOf():
             return _repr_tuple(body, node, value)
-        case ListOf(TupleOf()):
-            return _repr_tuples(body, node, value)
-        case ListOf() | ArrayOf():
-            _needs_plain_items(node, value)
+        case ListOf() | ArrayOf() | DictOf() | SetOf():
             body.at(node)
             return body.temporary(TEXT, f"ppy_list_repr({value.c})")
         case kind if kind == TEXT:
@@ -59,14 +57,6 @@ def repr_of(body: Body, node: ast.AST, value: Value) -> Value:
             return body.temporary(TEXT, f"{_STR[kind]}({value.c})")
         case kind:
             raise Refused(node, f"repr of {show(kind)}")
-
-
-def _needs_plain_items(node: ast.AST, value: Value) -> None:
-    kind = value.kind
-    while isinstance(kind, ListOf):
-        kind = kind.item
-    if isinstance(kind, TupleOf):
-        raise Refused(node, f"repr of {show(value.kind)}")
 
 
 def concat(body: Body, parts: list[Value]) -> Value:
@@ -87,21 +77,6 @@ def _repr_tuple(body: Body, node: ast.AST, value: Value) -> Value:
         parts.append(repr_of(body, node, item))
     parts.append(constant(",)" if len(items) == 1 else ")"))
     return concat(body, parts)
-
-
-def _repr_tuples(body: Body, node: ast.AST, value: Value) -> Value:
-    assert isinstance(value.kind, ListOf)
-    parts, at = body.fresh(), body.fresh()
-    body.at(node)
-    body.uses_arena = True
-    size = f"({value.c}->length + 1) * (int64_t)sizeof(ppy_text)"
-    body.line(f"ppy_text *const {parts} = ppy_arena_allocate({size});")
-    with body.block(f"for (int64_t {at} = 0; {at} < {value.c}->length; {at}++)"):
-        item = Value(value.kind.item, f"PPY_ITEMS({c_item(value.kind)}, {value.c})[{at}]")
-        body.line(f"{parts}[{at}] = {repr_of(body, node, item).c};")
-    joined = f"ppy_join({constant(', ').c}, {parts}, {value.c}->length)"
-    inner = body.temporary(TEXT, joined)
-    return concat(body, [constant("["), inner, constant("]")])
 
 
 # f-strings

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.names import mangle
-from ppybuild.emit.standalone.kinds import TEXT, ArrayOf, Kind, ListOf, TupleOf, c_type, kind_of
+from ppybuild.emit.standalone.kinds import Kind, Reference, TupleOf, c_type, is_flat, kind_of
 from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.values import Value
 from ppybuild.graph import types
 from ppybuild.graph.imports import absolute_name, imported_modules
 from ppybuild.graph.lattice import join_all, show
@@ -28,8 +29,7 @@ class Variable:
 
     key: tuple[str, str]
     """Its module, and its name there."""
-    kind: Kind
-    c: str
+    place: Value
     flag: str
     """Set once it is bound."""
     early: bool
@@ -60,6 +60,8 @@ class Whole:
     defined_late: set[str] = field(default_factory=set)
     """Functions of which a call asks whether their `def` has run."""
     lists: int = 0
+    globals: list[tuple[str, Kind]] = field(default_factory=list)
+    """The C variables of global variables."""
     tuples: set[TupleOf] = field(default_factory=set)
     forms: dict[str, FunctionForm] = field(default_factory=dict)
     queue: list[str] = field(default_factory=list)
@@ -129,13 +131,22 @@ class Whole:
         if kind is None or not known:
             raise Refused(node, f"`{name}` is {show(joined)}")
         plain = mangle(f"{module}.{name}")
-        c = f"ppy_G_{plain}"
-        if isinstance(kind, ListOf | ArrayOf):
-            c = f"ppy_global_lists[{self.lists}]"
+        place = self._place(f"ppy_G_{plain}", kind)
+        return Variable(key, place, f"ppy_D_{plain}", name in self.early(module))
+
+    def _place(self, c: str, kind: Kind) -> Value:
+        if isinstance(kind, Reference):
             self.lists += 1
+            return Value(kind, f"ppy_global_lists[{self.lists - 1}]")
+        if isinstance(kind, TupleOf) and not is_flat(kind):
+            parts = tuple(
+                self._place(f"ppy_part{at}_{c}", each) for at, each in enumerate(kind.items)
+            )
+            return Value(kind, "", parts=parts)
         if isinstance(kind, TupleOf):
             self.tuples.add(kind)
-        return Variable(key, kind, c, f"ppy_D_{plain}", name in self.early(module))
+        self.globals.append((c, kind))
+        return Value(kind, c)
 
     def _origin(self, module: str, name: str, node: ast.AST) -> tuple[str, str]:
         """Through `from … import`, where the variable is bound only once."""
@@ -197,10 +208,8 @@ class Whole:
         """C for the global variables."""
         for variable in self.variables.values():
             yield f"static bool {variable.flag};"
-            if variable.kind == TEXT:
-                yield f"static ppy_text {variable.c};"
-            elif not isinstance(variable.kind, ListOf | ArrayOf):
-                yield f"static {c_type(variable.kind)} {variable.c};"
+        for c, kind in self.globals:
+            yield f"static {c_type(kind)} {c};"
 
 
 def _own_stores(tree: ast.AST) -> Iterator[ast.Name]:

@@ -1,4 +1,6 @@
-/* Lists and arrays: objects that may be shared, and are freed when nothing reaches them.
+/* Lists, arrays, dicts, sets and objects of classes: what may be shared, and is freed when
+ * nothing reaches it. All of them are this one structure: an array of items, beside which a dict
+ * or a set has a table (`ppy_table.h`); the fields of an object are its only item.
  *
  * A list is reached from *roots*: an array of pointers that a running function owns, and the
  * global variables. Only `ppy_list_new` frees, so that between two calls of it a list that a
@@ -7,28 +9,30 @@
  *     ppy_list *lists[2] = {0};
  *     ppy_roots roots = {lists, 2, ppy_top_roots};
  *     ppy_top_roots = &roots;
- *     lists[0] = ppy_list_new(PPY_FLOATS, 3);     // xs = [0.0, 0.0, 0.0]
+ *     lists[0] = ppy_list_new(&ppy_floats, 3);  // xs = [0.0, 0.0, 0.0]
  *     PPY_ITEMS(double, lists[0])[1] = 2.5;       // xs[1] = 2.5, the index being checked
  *     ppy_top_roots = roots.outer;
  */
 #ifndef PPY_LIST_H
 #define PPY_LIST_H
 
+#include "ppy_layout.h"
 #include "ppy_text.h"
 
-/* What the items are. Of a tuple the list knows the bytes alone. */
-typedef enum {
-    PPY_INTS, PPY_FLOATS, PPY_BOOLS, PPY_TEXTS, PPY_LISTS, PPY_TUPLES,
-    PPY_ARRAY_F64, PPY_ARRAY_F32, PPY_ARRAY_I64, PPY_ARRAY_I32, PPY_ARRAY_U8, PPY_ARRAY_I8,
-} ppy_holds;
+typedef enum { PPY_LIST, PPY_DICT, PPY_SET, PPY_OBJECT } ppy_form;
+
+struct ppy_table;
+struct ppy_class;
 
 typedef struct ppy_list {
     void *data;
-    int64_t length, capacity; /* in items */
-    int32_t item_bytes;
-    uint8_t holds; /* ppy_holds */
+    int64_t length, capacity; /* in items; what is behind `length` is zero bytes */
+    const ppy_layout *layout;
+    struct ppy_table *table;
+    const struct ppy_class *class_;
+    uint8_t form; /* ppy_form; an array is a list whose layout is one of arrays */
     bool reached;
-    struct ppy_list *next;
+    struct ppy_list *next, *waiting;
 } ppy_list;
 
 #define PPY_ITEMS(type, list) ((type *)(list)->data)
@@ -42,24 +46,29 @@ typedef struct ppy_roots {
 extern ppy_roots *ppy_top_roots;
 
 /* `length` items, all of them zero bytes. MemoryError. */
-ppy_list *ppy_list_new(ppy_holds holds, int64_t length);
-ppy_list *ppy_list_of_tuples(int32_t item_bytes, int64_t length);
+ppy_list *ppy_list_new(const ppy_layout *layout, int64_t length);
+/* The same, of another form. */
+ppy_list *ppy_list_make(ppy_form form, const ppy_layout *layout, int64_t length);
 /* Another of the same kind, with zero items. */
 ppy_list *ppy_list_like(const ppy_list *list, int64_t length);
 
 /* Room for one more item: the caller writes it at `length - 1`. */
 void ppy_list_grow(ppy_list *list);
+void ppy_list_reserve(ppy_list *list, int64_t capacity);
 static inline void ppy_list_append(ppy_list *list) {
     if (__builtin_expect(list->length == list->capacity, 0)) ppy_list_grow(list);
     list->length++;
 }
 /* The place `index`, cut to the list as list.insert does, becomes free: it is given back. */
 int64_t ppy_list_insert(ppy_list *list, int64_t index);
-/* Takes the item at a checked index away; a text is dropped. */
+/* Takes the item at a checked index away; its texts are dropped. */
 void ppy_list_remove(ppy_list *list, int64_t index);
 void ppy_list_clear(ppy_list *list);
 void ppy_list_reverse(ppy_list *list);
-void ppy_list_sort(ppy_list *list, bool reverse); /* ints, floats, bools, texts */
+/* Equals keep their order, as Python's do. */
+void ppy_list_sort(ppy_list *list, bool reverse);
+/* By the keys beside the items, which stay as they are. */
+void ppy_list_sort_by(ppy_list *list, const ppy_list *keys, bool reverse);
 
 /* New lists. */
 ppy_list *ppy_list_concat(const ppy_list *a, const ppy_list *b);
@@ -71,7 +80,9 @@ ppy_list *ppy_text_split_at(ppy_text text, ppy_text separator);
 ppy_text ppy_list_join(ppy_text separator, const ppy_list *texts);
 ppy_list *ppy_argument_list(void);                          /* sys.argv */
 
+/* Of any form; `ppy_list_less` of lists alone. */
 bool ppy_list_equal(const ppy_list *a, const ppy_list *b);
-ppy_text ppy_list_repr(const ppy_list *list); /* not of tuples */
+bool ppy_list_less(const ppy_list *a, const ppy_list *b);
+ppy_text ppy_list_repr(const ppy_list *list);
 
 #endif

@@ -10,11 +10,14 @@
 #ifndef PPY_STANDALONE_H
 #define PPY_STANDALONE_H
 
+#include "ppy_class.h"
+#include "ppy_dict.h"
 #include "ppy_failure.h"
 #include "ppy_format.h"
 #include "ppy_number_text.h"
 #include "ppy_parse.h"
 #include "ppy_process.h"
+#include "ppy_set.h"
 #include "ppy_stream.h"
 #include "ppy_text.h"
 

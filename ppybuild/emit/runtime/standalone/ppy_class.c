@@ -1,0 +1,48 @@
+#include "ppy_class.h"
+
+#include <string.h>
+
+#include "ppy_failure.h"
+
+static ppy_text named(const char *name) { return ppy_text_of_bytes(name, (int64_t)strlen(name)); }
+
+ppy_list *ppy_object_new(const ppy_class *class_) {
+    ppy_list *made = ppy_list_make(PPY_OBJECT, class_->fields, 1);
+    made->class_ = class_;
+    return made;
+}
+
+bool ppy_object_equal(const ppy_list *a, const ppy_list *b) {
+    return a == b || (a && b && a->class_ == b->class_ && a->class_->equal && a->class_->equal(a, b));
+}
+
+ppy_text ppy_object_repr(const ppy_list *object) {
+    if (!object) return PPY_TEXT("None");
+    return object->class_->repr(object);
+}
+
+bool ppy_dataclass_equal(const ppy_list *a, const ppy_list *b) { return ppy_item_equal(a->layout, a->data, b->data); }
+
+ppy_text ppy_dataclass_repr(const ppy_list *object) {
+    const ppy_layout *fields = object->layout;
+    ppy_text *parts = ppy_arena_allocate((fields->count + 1) * (int64_t)sizeof *parts);
+    for (int32_t i = 0; i < fields->count; i++) {
+        const ppy_part *part = &fields->parts[i];
+        const ppy_text shown = ppy_item_repr(part->layout, (const char *)object->data + part->offset);
+        const ppy_text said[] = {named(part->name), PPY_TEXT("="), shown};
+        parts[i] = ppy_concat(said, 3);
+    }
+    const ppy_text whole[] = {named(object->class_->name), PPY_TEXT("("), ppy_join(PPY_TEXT(", "), parts, fields->count),
+                              PPY_TEXT(")")};
+    return ppy_concat(whole, 4);
+}
+
+void ppy_why_none(const char *attribute) {
+    const ppy_text parts[] = {PPY_TEXT("'NoneType' object has no attribute '"), named(attribute), PPY_TEXT("'")};
+    ppy_raise(PPY_AttributeError, ppy_concat(parts, 3));
+}
+
+void ppy_why_attribute(const char *class_, const char *attribute) {
+    const ppy_text parts[] = {PPY_TEXT("'"), named(class_), PPY_TEXT("' object has no attribute '"), named(attribute), PPY_TEXT("'")};
+    ppy_raise(PPY_AttributeError, ppy_concat(parts, 5));
+}

@@ -19,7 +19,6 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
-typedef unsigned long long CUdeviceptr;
 
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 typedef struct {
@@ -35,6 +34,7 @@ typedef struct {
 
 enum {
     SUCCESS = 0,
+    INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
     NO_DEVICE = 100,
     NO_BINARY_FOR_GPU = 209,
@@ -43,6 +43,7 @@ enum {
     CAPABILITY_MAJOR = 75,
     CAPABILITY_MINOR = 76,
     MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    MOST_SHARED_BYTES = 97, /* of a block that asks for it */
 };
 
 /* Name, arguments: one row for each function of the driver that is called here. */
@@ -60,13 +61,12 @@ enum {
     F(cuModuleGetFunction, (CUfunction *, CUmodule, const char *)) \
     F(cuLaunchKernel, (CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, \
                        unsigned int, unsigned int, unsigned int, CUstream, void **, void **)) \
-    F(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream)) \
-    F(cuStreamSynchronize, (CUstream)) \
     F(cuStreamIsCapturing, (CUstream, int *)) \
     F(cuGraphCreate, (CUgraph *, unsigned int)) \
     F(cuGraphDestroy, (CUgraph)) \
     F(cuGraphAddKernelNode_v2, \
       (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const KernelNode *)) \
+    F(cuGraphExecDestroy, (CUgraphExec)) \
     F(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long)) \
     F(cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const KernelNode *)) \
     F(cuGraphLaunch, (CUgraphExec, CUstream)) \
@@ -87,18 +87,21 @@ static CUcontext contexts[PPY_CUDA_DEVICES];
 
 /* ---- a region on a device ---- */
 
-enum { MOST_LAUNCHES = 64 };
+/* One of its kernels. */
+typedef struct {
+    CUfunction function;
+    CUgraphNode node; /* where there is a graph */
+} Kernel;
 
 struct ppy_cuda_kernels {
-    CUfunction functions[MOST_LAUNCHES];
     char unusable[PPY_CUDA_MESSAGE]; /* empty where the image is loaded */
     bool called;
     CUgraph graph; /* kept with its exec, whose nodes it names */
     CUgraphExec exec;
-    CUgraphNode nodes[MOST_LAUNCHES];
-    uint64_t *words;  /* of the graph's last launch */
+    uint64_t *words; /* of the graph's last launch */
     unsigned chunks;
     pthread_mutex_t lock; /* from the change of the graph's nodes to its launch */
+    Kernel each[];        /* one for each of the region's launches */
 };
 
 /* One run. */
@@ -180,29 +183,49 @@ static void describe_card(char *why, int device, CUresult code) {
              minor, version / 1000, version % 1000 / 10, fix);
 }
 
+static CUresult find_kernel(CUmodule module, const ppy_cuda_launch *launch, Kernel *kernel) {
+    const CUresult code =
+        driver.cuModuleGetFunction(&kernel->function, module, launch->kernel);
+    if (code != SUCCESS) return code;
+    return driver.cuFuncSetAttribute(kernel->function, MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                     launch->shared);
+}
+
+static bool fits(int device, const ppy_cuda_region *region) {
+    CUdevice handle = 0;
+    int most = 0;
+    if (driver.cuDeviceGet(&handle, device) != SUCCESS ||
+        driver.cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, handle) != SUCCESS)
+        return true; /* then the driver says so for each kernel */
+    for (int i = 0; i < region->count; i++)
+        if (region->launches[i].shared > most) return false;
+    return true;
+}
+
 /* The kernels on the device whose context is current. */
 static ppy_cuda_result load(const ppy_cuda_region *region, ppy_cuda_program *program,
                             int device, char *why) {
-    struct ppy_cuda_kernels *kernels = calloc(1, sizeof *kernels);
+    const size_t each = (size_t)region->count * sizeof(Kernel);
+    struct ppy_cuda_kernels *kernels = calloc(1, sizeof *kernels + each);
     if (kernels == NULL) {
         snprintf(why, PPY_CUDA_MESSAGE, "the processor has no memory left");
         return PPY_CUDA_BROKEN;
     }
-    CUmodule module;
+    CUmodule module = NULL;
     CUresult code = driver.cuModuleLoadData(&module, program->image);
     if (has_no_code(code)) {
         describe_card(kernels->unusable, device, code);
     } else if (code != SUCCESS) {
         free(kernels);
         return failed(why, "a region cannot be loaded onto the GPU", code);
+    } else if (!fits(device, region)) {
+        snprintf(kernels->unusable, PPY_CUDA_MESSAGE,
+                 "the card has too little shared memory for %s", region->launches[0].kernel);
+        driver.cuModuleUnload(module);
+        code = INVALID_VALUE;
     }
     for (int i = 0; i < region->count && code == SUCCESS; i++) {
-        const ppy_cuda_launch *const launch = &region->launches[i];
-        CUfunction *const function = &kernels->functions[i];
-        code = driver.cuModuleGetFunction(function, module, launch->kernel);
-        if (code == SUCCESS)
-            code = driver.cuFuncSetAttribute(*function, MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                             launch->shared);
+        code = find_kernel(module, &region->launches[i], &kernels->each[i]);
         if (code != SUCCESS) {
             driver.cuModuleUnload(module);
             free(kernels);
@@ -227,7 +250,7 @@ static ppy_cuda_result launch_each(const Run *run) {
         void *parameters[] = {run->words};
         if (count == 0) continue; /* no rows */
         const CUresult code = driver.cuLaunchKernel(
-            run->kernels->functions[i], count, 1, 1, (unsigned)run->region->threads, 1, 1,
+            run->kernels->each[i].function, count, 1, 1, (unsigned)run->region->threads, 1, 1,
             (unsigned)run->region->launches[i].shared, run->stream, parameters, NULL);
         if (code != SUCCESS) return failed(run->why, "a kernel cannot be launched", code);
     }
@@ -236,7 +259,7 @@ static ppy_cuda_result launch_each(const Run *run) {
 
 static KernelNode node(const Run *run, int i, void **parameters) {
     return (KernelNode){
-        .func = run->kernels->functions[i],
+        .func = run->kernels->each[i].function,
         .gridDimX = blocks(run, i),
         .gridDimY = 1,
         .gridDimZ = 1,
@@ -249,6 +272,7 @@ static KernelNode node(const Run *run, int i, void **parameters) {
 }
 
 static void drop_graph(struct ppy_cuda_kernels *kernels) {
+    if (kernels->exec != NULL) driver.cuGraphExecDestroy(kernels->exec);
     if (kernels->graph != NULL) driver.cuGraphDestroy(kernels->graph);
     kernels->graph = NULL;
     kernels->exec = NULL;
@@ -261,13 +285,12 @@ static CUresult make_graph(const Run *run) {
     CUresult code = driver.cuGraphCreate(&kernels->graph, 0);
     for (int i = 0; i < run->region->count && code == SUCCESS; i++) {
         const KernelNode one = node(run, i, parameters);
-        code = driver.cuGraphAddKernelNode_v2(&kernels->nodes[i], kernels->graph,
-                                              i ? &kernels->nodes[i - 1] : NULL, i ? 1 : 0,
+        code = driver.cuGraphAddKernelNode_v2(&kernels->each[i].node, kernels->graph,
+                                              i ? &kernels->each[i - 1].node : NULL, i ? 1 : 0,
                                               &one);
     }
     if (code == SUCCESS)
         code = driver.cuGraphInstantiateWithFlags(&kernels->exec, kernels->graph, 0);
-    if (code != SUCCESS) drop_graph(kernels);
     return code;
 }
 
@@ -281,7 +304,7 @@ static CUresult update_graph(const Run *run) {
     for (int i = 0; i < run->region->count; i++) {
         const KernelNode one = node(run, i, parameters);
         const CUresult code =
-            driver.cuGraphExecKernelNodeSetParams_v2(kernels->exec, kernels->nodes[i], &one);
+            driver.cuGraphExecKernelNodeSetParams_v2(kernels->exec, kernels->each[i].node, &one);
         if (code != SUCCESS) return code;
     }
     return SUCCESS;
@@ -310,24 +333,13 @@ static ppy_cuda_result launch(const Run *run) {
         if (kernels->words == NULL) return launch_each(run);
     }
     const CUresult prepared = kernels->exec == NULL ? make_graph(run) : update_graph(run);
-    if (prepared != SUCCESS) return failed(run->why, "a graph cannot be prepared", prepared);
+    if (prepared != SUCCESS) {
+        drop_graph(kernels); /* some of its nodes may be changed already */
+        return failed(run->why, "a graph cannot be prepared", prepared);
+    }
     remember(run);
     const CUresult code = driver.cuGraphLaunch(kernels->exec, run->stream);
     if (code != SUCCESS) return failed(run->why, "a graph cannot be launched", code);
-    return PPY_CUDA_DONE;
-}
-
-/* Whether all that must be zero is: waits for the card. */
-static ppy_cuda_result look_at_checks(const Run *run, const char *scratch) {
-    for (const int64_t *at = run->region->checks; *at >= 0; at++) {
-        double value = 0; /* large enough for either type; zero has no bit set in both */
-        const CUdeviceptr from = (CUdeviceptr)(uintptr_t)(scratch + *at * run->region->real);
-        CUresult code = driver.cuMemcpyDtoHAsync_v2(&value, from, (size_t)run->region->real,
-                                                    run->stream);
-        if (code == SUCCESS) code = driver.cuStreamSynchronize(run->stream);
-        if (code != SUCCESS) return failed(run->why, "work on the GPU failed", code);
-        if (value != 0) return PPY_CUDA_ANSWER;
-    }
     return PPY_CUDA_DONE;
 }
 
@@ -351,7 +363,8 @@ int64_t ppy_cuda_scratch(const ppy_cuda_region *region, int64_t batch) {
 }
 
 static void fill_words(const ppy_cuda_region *region, uint64_t *words, void *const *inputs,
-                       void *const *outputs, int64_t batch, int64_t chunk, void *scratch) {
+                       void *const *outputs, int64_t batch, int64_t chunk, void *scratch,
+                       bool tf32) {
     const int given = region->inputs, results = region->outputs;
     for (int i = 0; i < given; i++) words[i] = (uint64_t)(uintptr_t)inputs[i];
     for (const int *number = region->numbers; *number >= 0; number++)
@@ -360,22 +373,23 @@ static void fill_words(const ppy_cuda_region *region, uint64_t *words, void *con
     words[given + results] = (uint64_t)batch;
     words[given + results + 1] = (uint64_t)chunk;
     words[given + results + 2] = (uint64_t)(uintptr_t)scratch;
+    words[given + results + 3] = tf32;
 }
 
-static ppy_cuda_result run_here(Run *run, const void *scratch) {
+static ppy_cuda_result run_here(Run *run) {
     struct ppy_cuda_kernels *kernels = run->kernels;
     pthread_mutex_lock(&kernels->lock);
     ppy_cuda_result result = launch(run);
     pthread_mutex_unlock(&kernels->lock);
-    return result == PPY_CUDA_DONE ? look_at_checks(run, scratch) : result;
+    return result;
 }
 
 ppy_cuda_result ppy_cuda_run(const ppy_cuda_region *region, ppy_cuda_program *program,
                              int device, void *stream, void *const *inputs,
-                             void *const *outputs, int64_t batch, void *scratch,
+                             void *const *outputs, int64_t batch, void *scratch, int tf32,
                              char why[PPY_CUDA_MESSAGE]) {
-    if (device < 0 || device >= PPY_CUDA_DEVICES || region->count > MOST_LAUNCHES) {
-        snprintf(why, PPY_CUDA_MESSAGE, "a region with too many kernels, or GPU %d", device);
+    if (device < 0 || device >= PPY_CUDA_DEVICES) {
+        snprintf(why, PPY_CUDA_MESSAGE, "there are more than %d GPUs", PPY_CUDA_DEVICES);
         return PPY_CUDA_UNUSABLE;
     }
     pthread_mutex_lock(&lock);
@@ -401,15 +415,17 @@ ppy_cuda_result ppy_cuda_run(const ppy_cuda_region *region, ppy_cuda_program *pr
             memcpy(why, kernels->unusable, PPY_CUDA_MESSAGE);
             result = PPY_CUDA_UNUSABLE;
         } else {
-            const int count = region->inputs + region->outputs + 3;
+            const int count = region->inputs + region->outputs + 4;
             uint64_t words[count];
             const int64_t chunk = chunk_rows(region, batch);
-            fill_words(region, words, inputs, outputs, batch, chunk, scratch);
+            fill_words(region, words, inputs, outputs, batch, chunk, scratch, tf32);
             Run run = {region, kernels, stream, words, count, chunk,
                        (unsigned)parts(batch, chunk), why};
-            result = run_here(&run, scratch);
+            result = run_here(&run);
         }
     }
     if (context != NULL) driver.cuCtxPopCurrent_v2(&left);
+    if (result == PPY_CUDA_UNUSABLE)
+        __atomic_fetch_or(&program->refused, UINT64_C(1) << device, __ATOMIC_RELAXED);
     return result;
 }

@@ -27,7 +27,6 @@ typedef struct {
     int threads; /* of a block */
     int inputs, outputs;
     const int *numbers;    /* inputs that are numbers: 8 bytes each, passed themselves */
-    const int64_t *checks; /* places in scratch that must hold zero, or Python has to answer */
     int64_t tile, most_chunks;
     int64_t scratch, chunk_sums; /* numbers of scratch: in all, and for each chunk */
     int real;                    /* bytes of a number */
@@ -37,15 +36,20 @@ enum { PPY_CUDA_DEVICES = 64, PPY_CUDA_MESSAGE = 512 };
 
 struct ppy_cuda_kernels;
 
-/* A region's image, and what is loaded of it, by device. Starts as {image}. */
+/* A region's image, and what is loaded of it, by device. Starts as {image, {}, 0}. */
 typedef struct {
     const void *image;
     struct ppy_cuda_kernels *on[PPY_CUDA_DEVICES];
+    uint64_t refused; /* a bit for each device where it was UNUSABLE; changed atomically */
 } ppy_cuda_program;
+
+/* Whether the region is known to be of no use on the device. */
+static inline int ppy_cuda_refused(const ppy_cuda_program *program, int device) {
+    return __atomic_load_n(&program->refused, __ATOMIC_RELAXED) >> (device & 63) & 1;
+}
 
 typedef enum {
     PPY_CUDA_DONE,     /* the outputs will be there when the stream has come so far */
-    PPY_CUDA_ANSWER,   /* an index is out of range: Python has to answer */
     PPY_CUDA_UNUSABLE, /* nothing has run: no driver, or no code for this card or driver */
     PPY_CUDA_MEMORY,   /* the card has no memory left */
     PPY_CUDA_BROKEN,   /* the driver refused, or work on the card failed before */
@@ -55,12 +59,13 @@ typedef enum {
 int64_t ppy_cuda_scratch(const ppy_cuda_region *region, int64_t batch);
 
 /* Run on `stream` of `device`. `inputs` and `outputs`: addresses on the card, and of host
- * numbers for inputs that are numbers. Waits for the card only where the region has checks.
- * The device that was current is current again afterwards. `why` gets the reason in words
- * where the result is neither DONE nor ANSWER. Safe to call from several threads. */
+ * numbers for inputs that are numbers. `tf32`: whether products may round what they multiply
+ * to that. Never waits for the card. The device that was current is current again afterwards.
+ * `why` gets the reason in words where the result is not DONE. Safe to call from several
+ * threads. */
 ppy_cuda_result ppy_cuda_run(const ppy_cuda_region *region, ppy_cuda_program *program,
                              int device, void *stream, void *const *inputs,
-                             void *const *outputs, int64_t batch, void *scratch,
+                             void *const *outputs, int64_t batch, void *scratch, int tf32,
                              char why[PPY_CUDA_MESSAGE]);
 
 #ifdef __cplusplus

@@ -12,16 +12,20 @@
  *         for (...) {
  *             PPY_PHASE        each thread's own work; `thread` is its number
  *             PPY_BARRIER      nobody goes on before all have come here
+ *             PPY_WARP_PHASE   what the lanes of a warp do together; `warp` is its number
+ *             PPY_BARRIER
  *         }
  *     }
  *
  * Nothing that a thread computes outlives its phase but what it writes to memory. So any
  * order of the threads gives the same, and a C++ compiler can run a kernel thread by thread:
- * the tests' `ppy_grid.h` does that.
+ * the tests' `ppy_grid.h` does that. There, a warp's phase holds the numbers of all its lanes,
+ * PPY_LANES of them, where on the card each lane holds its own.
  */
 #ifndef PPY_CUDA_KERNEL_H
 #define PPY_CUDA_KERNEL_H
 
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -51,6 +55,39 @@ struct ppy_words {
 #define PPY_BARRIER \
     } \
     __syncthreads();
+#define PPY_WARP_PHASE \
+    { \
+        const int warp = (int)threadIdx.x / 32;
+#define PPY_LANES 1
+#define PPY_LANE(held) ((int)threadIdx.x % 32 + (held))
+/* Ends the kernel, and all later work on the card, as a failed assertion does. */
+#define PPY_DEMAND(condition, text) \
+    if (!(condition)) { \
+        if (threadIdx.x == 0) __assert_fail(text, __FILE__, __LINE__, __func__); \
+        return; \
+    }
+
+/* Products of numbers rounded to TF32 (PTX ISA, mma.m16n8k8): from sm_80 on. */
+#if __CUDA_ARCH__ >= 800
+#define PPY_TENSOR_CORES 1
+PPY_DEVICE uint32_t ppy_tf32(float x) {
+    uint32_t bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}
+/* sum[16][8] += a[16][8] @ b[8][8], a lane's share of each: see `ppy_tensor_product`. */
+PPY_DEVICE void ppy_mma(
+    float (*sum)[4], const uint32_t (*a)[4], const uint32_t (*b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0][0]), "+f"(sum[0][1]), "+f"(sum[0][2]), "+f"(sum[0][3])
+        : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(b[0][0]), "r"(b[0][1]));
+}
+#else
+#define PPY_TENSOR_CORES 0
+PPY_DEVICE uint32_t ppy_tf32(float) { return 0; }
+PPY_DEVICE void ppy_mma(float (*)[4], const uint32_t (*)[4], const uint32_t (*)[2]) {}
+#endif
 
 #else
 #include "ppy_grid.h"
@@ -155,5 +192,55 @@ PPY_DEVICE void ppy_outer(
             }
     }
 }
+
+#if !PPY_DOUBLE
+
+/* out[M][N] (+)= a[M][K] @ b[K][N] on tensor cores, for any M, N and K: what is outside counts
+ * as zero. `a` lies with steps of DOWN and INTO, `b` and `out` with rows of N. A warp takes 16
+ * rows and BLOCKS times 8 columns at a time. Of each 8 by 8 block, lane 4 * g + t has
+ *     a     rows g and g + 8, columns t and t + 4
+ *     b     rows t and t + 4, column g
+ *     sums  rows g and g + 8, columns 2 * t and 2 * t + 1 */
+template <int BLOCKS, int N, int DOWN, int INTO>
+PPY_DEVICE void ppy_tensor_product(
+    int warp, float *out, const float *a, const float *b, int m, int inner, bool fresh) {
+    constexpr int ACROSS = (N + 8 * BLOCKS - 1) / (8 * BLOCKS);
+    const int items = (m + 15) / 16 * ACROSS;
+    for (int item = warp; item < items; item += PPY_THREADS / 32) {
+        const int top = item / ACROSS * 16, left = item % ACROSS * 8 * BLOCKS;
+        float sum[BLOCKS][PPY_LANES][4] = {};
+        for (int k = 0; k < inner; k += 8) {
+            uint32_t x[PPY_LANES][4], y[BLOCKS][PPY_LANES][2];
+            for (int held = 0; held < PPY_LANES; held++) {
+                const int g = PPY_LANE(held) / 4, t = PPY_LANE(held) % 4;
+                for (int i = 0; i < 4; i++) {
+                    const int row = top + g + i % 2 * 8, at = k + t + i / 2 * 4;
+                    x[held][i] =
+                        ppy_tf32(row < m && at < inner ? a[row * DOWN + at * INTO] : 0);
+                }
+                for (int block = 0; block < BLOCKS; block++)
+                    for (int i = 0; i < 2; i++) {
+                        const int at = k + t + i * 4, column = left + block * 8 + g;
+                        y[block][held][i] =
+                            ppy_tf32(at < inner && column < N ? b[at * N + column] : 0);
+                    }
+            }
+            for (int block = 0; block < BLOCKS; block++) ppy_mma(sum[block], x, y[block]);
+        }
+        for (int held = 0; held < PPY_LANES; held++) {
+            const int g = PPY_LANE(held) / 4, t = PPY_LANE(held) % 4;
+            for (int block = 0; block < BLOCKS; block++)
+                for (int i = 0; i < 4; i++) {
+                    const int row = top + g + i / 2 * 8, column = left + block * 8 + 2 * t + i % 2;
+                    if (row < m && column < N) {
+                        float *const to = out + row * N + column;
+                        *to = fresh ? sum[block][held][i] : *to + sum[block][held][i];
+                    }
+                }
+        }
+    }
+}
+
+#endif
 
 #endif

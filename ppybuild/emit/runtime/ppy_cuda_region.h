@@ -10,6 +10,9 @@
 
 #include <dlfcn.h>
 
+#include <set>
+#include <string>
+
 namespace ppy {
 
 template <size_t N>
@@ -44,8 +47,12 @@ struct Kernels {
   ppy_cuda_program* program;
 };
 
-/* Said once: what is missing is missing for all regions. */
+/* Said once for each reason: most are the same for all regions. */
 inline void cannot_run(const char* why) {
+  static std::set<std::string> said; // guarded by the interpreter's lock
+  if (!said.insert(why).second) {
+    return;
+  }
   if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "ppy: Python runs what is on the GPU: %s", why) <
       0) {
     PyErr_WriteUnraisable(nullptr); // Python answers the call all the same
@@ -70,33 +77,29 @@ inline bool run_on_gpu(
     void* const* inputs,
     void* const* outputs,
     int64_t batch) {
-  static std::atomic<bool> unusable{false};
   void* stream = nullptr;
   char why[PPY_CUDA_MESSAGE] = "this torch has no CUDA";
   ppy_cuda_result result = PPY_CUDA_UNUSABLE;
-  if (unusable) {
+  const int device = place.has_index() ? place.index() : 0;
+  if (ppy_cuda_refused(kernels.program, device)) {
     return false;
   }
-  const int device = place.has_index() ? place.index() : 0;
   if (current_stream(device, &stream)) {
     const int64_t bytes = ppy_cuda_scratch(kernels.cuda, batch);
     // Another call may get this memory while the kernels still run; it comes later in the
     // same stream, so torch's allocator takes care of that.
     const at::Tensor scratch = empty(at::kByte, {bytes}, place);
+    const bool tf32 = may_round(place);
     WithoutLock unlocked;
     result = ppy_cuda_run(
         kernels.cuda, kernels.program, device, stream, inputs, outputs, batch,
-        scratch.mutable_data_ptr(), why);
+        scratch.mutable_data_ptr(), tf32, why);
   }
   switch (result) {
     case PPY_CUDA_DONE:
       return true;
-    case PPY_CUDA_ANSWER:
-      return false;
     case PPY_CUDA_UNUSABLE:
-      if (!unusable.exchange(true)) {
-        cannot_run(why);
-      }
+      cannot_run(why);
       return false;
     case PPY_CUDA_MEMORY:
       raise_out_of_memory(why);

@@ -9,6 +9,9 @@
 
 #include "ppy_region.h"
 
+#ifdef PPY_CUDA
+#include <ATen/Context.h>
+#endif
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/ops/empty_ops.h>
 #include <ATen/ops/to_ops.h>
@@ -251,9 +254,21 @@ class Verdict {
   std::atomic<State> state_{UNTRIED};
 };
 
-/* The tolerances of torch.testing, relative to the largest number of the tensor. */
+/* Whether float32 products there may round what they multiply to TF32, by
+ * `torch.backends.cuda.matmul.allow_tf32`. */
+inline bool may_round(const at::Device& place) {
+#ifdef PPY_CUDA
+  return is_gpu(place) && at::globalContext().allowTF32CuBLAS();
+#else
+  (void)place;
+  return false;
+#endif
+}
+
+/* The tolerances of torch.testing, relative to the largest number of the tensor; `rounded`
+ * where products, ours or PyTorch's, may be of numbers that were rounded to TF32. */
 template <class Real>
-bool close(const Real* found, const Real* wanted, int64_t count) {
+bool close(const Real* found, const Real* wanted, int64_t count, bool rounded = false) {
   constexpr bool single = sizeof(Real) == sizeof(float);
   double largest = 0;
   for (int64_t i = 0; i < count; i++) {
@@ -261,7 +276,8 @@ bool close(const Real* found, const Real* wanted, int64_t count) {
       largest = std::max(largest, std::abs(static_cast<double>(wanted[i])));
     }
   }
-  const double most = single ? 1e-5 + 1.3e-6 * largest : 1e-7 + 1e-7 * largest;
+  const double relative = rounded ? 1e-2 : 1.3e-6;
+  const double most = single ? 1e-5 + relative * largest : 1e-7 + 1e-7 * largest;
   for (int64_t i = 0; i < count; i++) {
     const double a = found[i];
     const double b = wanted[i];
@@ -282,15 +298,19 @@ inline bool agree(const at::Tensor& found, const at::Tensor& wanted) {
   const void* a = held_found.const_data_ptr();
   const void* b = held_wanted.const_data_ptr();
   return found.scalar_type() == at::kFloat
-      ? close(static_cast<const float*>(a), static_cast<const float*>(b), found.numel())
+      ? close(
+            static_cast<const float*>(a),
+            static_cast<const float*>(b),
+            found.numel(),
+            may_round(found.device()))
       : close(static_cast<const double*>(a), static_cast<const double*>(b), found.numel());
 }
 
 template <class Real>
-bool agree(Real found, PyObject* wanted) {
+bool agree(Real found, PyObject* wanted, const at::Device& place = at::kCPU) {
   const Real number = PyFloat_CheckExact(wanted) ? static_cast<Real>(PyFloat_AS_DOUBLE(wanted))
                                                  : std::numeric_limits<Real>::quiet_NaN();
-  return PyFloat_CheckExact(wanted) && close(&found, &number, 1);
+  return PyFloat_CheckExact(wanted) && close(&found, &number, 1, may_round(place));
 }
 
 inline bool agree_tensor(const at::Tensor& found, PyObject* wanted) {

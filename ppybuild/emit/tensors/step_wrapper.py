@@ -293,7 +293,8 @@ class _Fused(_Wrapper):
             case "tensor":
                 return f"ppy::agree_tensor({made}, result)"
             case "number":
-                return "ppy::agree(number, result)"
+                where = "" if self.cuda is None else ", place"
+                return f"ppy::agree(number, result{where})"
 
     def agree_item(self, made: str, place: int) -> str:
         return f"ppy::agree_item({made}, result, {place})"

@@ -1,6 +1,7 @@
 """Where a region's numbers lie on the GPU, and how its rows are cut into blocks.
 
-    word[]    inputs, outputs, the batch, rows of a chunk, the address of scratch
+    word[]    inputs, outputs, the batch, rows of a chunk, the address of scratch, and
+             whether products may round to TF32
     scratch   weights and combined sums, then each chunk's own sums
     shared    a tile of each row value that a later step of the stage reads
 
@@ -37,6 +38,9 @@ on give one that asks (CUDA C++ Programming Guide, technical specifications)."""
 
 TILES = ((64, 0), (32, 0), (32, 1), (16, 0), (16, 1), (8, 0), (8, 1))
 """Rows of a tile, with the bound on shared memory: the first that fits is taken."""
+
+MOST_WORDS = 4096 // 8
+"""Of a kernel's argument, on every driver and card (CUDA C++ Programming Guide)."""
 
 MOST_CHUNKS = 512
 LEAST_CHUNKS = 128
@@ -95,6 +99,8 @@ class Layout:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.program = plan.program
+        if self.words["tf32"] >= MOST_WORDS:
+            raise NotFusible("too many tensors for the argument of a GPU's kernel")
         self.size = 8 if plan.program.dtype == "float64" else 4
         self._arena = _Arena()
         self.stages = [self._stage(k) for k in range(len(plan.stages))]
@@ -109,7 +115,7 @@ class Layout:
     @property
     def words(self) -> Mapping[str, int]:
         inputs, outputs = len(self.program.inputs), len(self.program.outputs)
-        names = ("batch", "chunk", "scratch")
+        names = ("batch", "chunk", "scratch", "tf32")
         return {"outputs": inputs, **{n: inputs + outputs + i for i, n in enumerate(names)}}
 
     @property

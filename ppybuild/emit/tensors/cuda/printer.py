@@ -2,7 +2,7 @@
 
 Section 0, stage 0, sums of stage 0, section 1, ...: each a kernel or more, started one after
 the other. Weights that the region gives are written by the last of them, and not at all where
-an index was out of range: then one of `checks` is not zero.
+an index was out of range: that ends all work on the card, as an assertion of PyTorch's does.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def emit_cuda(plan: Plan, name: str) -> CudaRegion:
     head = [
         f"#define PPY_DOUBLE {int(layout.size == 8)}",
         f"#define PPY_THREADS {THREADS}",
-        f"#define PPY_WORDS {layout.words['scratch'] + 1}",
+        f"#define PPY_WORDS {layout.words['tf32'] + 1}",
         '#include "ppy_cuda_kernel.h"',
         "",
     ]
@@ -90,14 +90,12 @@ def _table(layout: Layout, name: str, launches: list[Launch]) -> str:
         for operation in layout.program.operations
         if isinstance(operation, Load) and operation.kind in ("float", "int")
     )
-    checks = [_offset(layout.weights[i]) for i in layout.program.checks]
     kernels = ", ".join(
         f'{{"{one.kernel}", {one.blocks or 0}, {one.shared}}}' for one in launches
     )
     lines = [
         f"static const ppy_cuda_launch {name}_launches[] = {{{kernels}}};",
         f"static const int {name}_numbers[] = {{{', '.join(map(str, [*numbers, -1]))}}};",
-        f"static const int64_t {name}_checks[] = {{{', '.join([*checks, '-1'])}}};",
         f"static const ppy_cuda_region {name}_cuda = {{",
         f"    .launches = {name}_launches,",
         f"    .count = {len(launches)},",
@@ -105,7 +103,6 @@ def _table(layout: Layout, name: str, launches: list[Launch]) -> str:
         f"    .inputs = {len(layout.program.inputs)},",
         f"    .outputs = {len(layout.program.outputs)},",
         f"    .numbers = {name}_numbers,",
-        f"    .checks = {name}_checks,",
         f"    .tile = {layout.tile},",
         f"    .most_chunks = {layout.most_chunks},",
         f"    .scratch = {layout.base},",
@@ -113,12 +110,7 @@ def _table(layout: Layout, name: str, launches: list[Launch]) -> str:
         f"    .real = {layout.size},",
         "};",
         f'extern "C" const unsigned char {name}_image[];',
-        f"static ppy_cuda_program {name}_program = {{{name}_image, {{}}}};",
+        f"static ppy_cuda_program {name}_program = {{{name}_image, {{}}, 0}};",
         "",
     ]
     return "\n".join(lines)
-
-
-def _offset(pointer: str) -> str:
-    """Of `(scratch + 32)`."""
-    return pointer.removeprefix("(scratch + ").removesuffix(")")

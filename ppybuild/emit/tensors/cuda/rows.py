@@ -9,43 +9,22 @@ from __future__ import annotations
 from typing import final
 
 from ppybuild.emit.tensors.cuda.layout import THREADS, Layout, Stage
-from ppybuild.emit.tensors.cuda.text import indented, spell
+from ppybuild.emit.tensors.cuda.products import multiply
+from ppybuild.emit.tensors.cuda.text import WARP, fold, indented, phase, spell
 from ppybuild.emit.tensors.fused.ir import (
     Along,
     Element,
     Load,
     Operand,
-    Outer,
     Over,
-    Product,
 )
 from ppybuild.emit.tensors.fused.plan import Loop, Multiply
-
-WARP = 32
 
 READS = {"real": "PPY_REALS", "index": "PPY_INDICES", "bool": "PPY_BOOLS"}
 
 
 def emit_stage(layout: Layout, index: int, name: str) -> str:
     return _Printer(layout, index).text(name)
-
-
-def phase(note: str, body: list[str]) -> list[str]:
-    comment = f" /* {note} */" if note else ""
-    return [f"PPY_PHASE{comment}", *indented(body), "PPY_BARRIER"]
-
-
-def fold(arrays: list[str], rows: int, width: int) -> list[str]:
-    """Each array's `rows` by `width` numbers become their sums over the rows, in place."""
-    if rows == 1:
-        return []
-    adds = [f"{name}[thread] += {name}[thread + half * {width}];" for name in arrays]
-    body = [f"if (thread < half * {width}) {{", *indented(adds), "}"]
-    return [
-        f"for (int half = {rows // 2}; half; half /= 2) {{",
-        *indented(phase("", body)),
-        "}",
-    ]
 
 
 @final
@@ -109,7 +88,7 @@ class _Printer:
             lines += phase(self.program.notes[i], body)
         for step in self.layout.plan.stages[self.index]:
             if isinstance(step, Multiply):
-                lines += self._multiply(step.operation)
+                lines += multiply(self.layout, self.stage, step.operation, self._rows)
             else:
                 lines += _LoopPrinter(self, step).text()
         if self.layout.is_last(self.index):
@@ -148,40 +127,6 @@ class _Printer:
             f"    PPY_REALS({word})[row * {width} + k] = {self._rows(i)}[k];",
         ]
         return phase(f"output {place}", body)
-
-    # Products
-
-    def _multiply(self, i: int) -> list[str]:
-        operation = self.program.operations[i]
-        match operation:
-            case Product(row, weight, transposed):
-                inner, outer = self.layout.width(row), self.layout.width(i)
-                turned = f"(scratch + {self.stage.transposed.get(weight)})"
-                pointer = turned if transposed else self.layout.weights[weight]
-                shape = block_shape(self.layout.tile, outer)
-                call = (
-                    f"ppy_product<{shape[0]}, {shape[1]}, {inner}, {outer}>"
-                    f"(thread, v{i}, {self._rows(row)}, {pointer}, rows);"
-                )
-            case Outer(left, right):
-                inner, outer = self.layout.width(left), self.layout.width(right)
-                shape = block_shape(inner, outer)
-                call = (
-                    f"ppy_outer<{shape[0]}, {shape[1]}, {inner}, {outer}>"
-                    f"(thread, sums + {self.stage.sums[i]}, {self._rows(left)}, "
-                    f"{self._rows(right)}, rows, fresh);"
-                )
-            case _:
-                raise AssertionError(operation)
-        return phase(self.program.notes[i], [call])
-
-
-def block_shape(down: int, across: int) -> tuple[int, int]:
-    """Rows and columns of a product that a thread computes: as many as leave work for all."""
-    for height, width in ((4, 4), (4, 2), (2, 2), (2, 1)):
-        if height <= down and width <= across and down * across >= THREADS * height * width:
-            return height, width
-    return 1, 1
 
 
 @final

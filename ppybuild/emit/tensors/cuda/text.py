@@ -1,9 +1,11 @@
-"""Spelling of numbers and elementwise work in CUDA kernels."""
+"""Spelling of numbers, elementwise work and phases in CUDA kernels."""
 
 from __future__ import annotations
 
 from ppybuild.emit.tensors.fused.elements import ELEMENTS
 from ppybuild.emit.tensors.fused.ir import Element
+
+WARP = 32
 
 
 def literal(value: float) -> str:
@@ -23,3 +25,26 @@ def spell(element: Element) -> str:
 
 def indented(lines: list[str], depth: int = 1) -> list[str]:
     return ["    " * depth + line for line in lines]
+
+
+def phase(note: str, body: list[str]) -> list[str]:
+    comment = f" /* {note} */" if note else ""
+    return [f"PPY_PHASE{comment}", *indented(body), "PPY_BARRIER"]
+
+
+def warp_phase(note: str, body: list[str]) -> list[str]:
+    lines = phase(note, body)
+    return [lines[0].replace("PPY_PHASE", "PPY_WARP_PHASE", 1), *lines[1:]]
+
+
+def fold(arrays: list[str], rows: int, width: int) -> list[str]:
+    """Each array's `rows` by `width` numbers become their sums over the rows, in place."""
+    if rows == 1:
+        return []
+    adds = [f"{name}[thread] += {name}[thread + half * {width}];" for name in arrays]
+    body = [f"if (thread < half * {width}) {{", *indented(adds), "}"]
+    return [
+        f"for (int half = {rows // 2}; half; half /= 2) {{",
+        *indented(phase("", body)),
+        "}",
+    ]

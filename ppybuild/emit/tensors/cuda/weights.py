@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from ppybuild.emit.tensors.cuda.layout import THREADS, Launch, Layout
-from ppybuild.emit.tensors.cuda.rows import WARP, fold, phase
-from ppybuild.emit.tensors.cuda.text import indented, spell
+from ppybuild.emit.tensors.cuda.text import WARP, fold, indented, phase, spell
 from ppybuild.emit.tensors.fused.ir import (
     Column,
     Count,
@@ -85,13 +84,15 @@ class Section:
             "(void)scratch;",
         ]
         if self.index == len(self.layout.stages):
-            head += [
-                f"if (!(*{self.layout.weights[i]} == 0)) return;" for i in self.program.checks
-            ]
+            head += [self._demand(i) for i in self.program.checks]
         text = [f"PPY_KERNEL({kernel}) {{", *indented([*head, *lines]), "}", ""]
         self.texts.append("\n".join(text))
         shared = folds * THREADS * self.layout.size
         self.launches.append(Launch(kernel, blocks, shared))
+
+    def _demand(self, check: int) -> str:
+        said = f"{self.program.notes[check]}: an index is out of range"
+        return f'PPY_DEMAND(*{self.layout.weights[check]} == 0, "{said}");'
 
     @staticmethod
     def _over(loop: _Loop, first: str, step: str) -> list[str]:

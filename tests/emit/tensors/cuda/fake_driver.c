@@ -2,6 +2,7 @@
  * processor's, an image is the path of a library whose kernels `ppy_grid.h` made, and a graph
  * runs its kernels in order. Every call is written down, and any can be told to fail. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +20,13 @@ typedef struct {
 /* What `ppy_grid.h` makes of a kernel. */
 typedef struct {
     int bytes;
-    void (*run)(const void *words, int blocks, int threads);
+    bool (*run)(const void *words, int blocks, int threads);
 } Kernel;
 
 typedef struct Node {
     const Kernel *kernel;
     unsigned blocks, threads;
-    uint64_t words[256];
+    uint64_t words[512];
     struct Node *before;
 } Node;
 
@@ -33,7 +34,9 @@ static char log_[1 << 16];
 static size_t used;
 static char failing[64];
 static int fails_with, fails_after;
+static bool asserted; /* work on the card is over */
 static void *current;
+static int most_shared = 96 << 10; /* bytes of a block */
 
 /* ---- what tests call ---- */
 
@@ -44,7 +47,10 @@ void fake_fail(const char *name, int code, int after) {
     snprintf(failing, sizeof failing, "%s", name);
     fails_with = code;
     fails_after = after;
+    asserted = false;
 }
+void fake_shared(int bytes) { most_shared = bytes; }
+bool fake_asserted(void) { return asserted; }
 
 /* ---- the driver ---- */
 
@@ -67,7 +73,7 @@ CUresult cuDeviceGet(int *device, int ordinal) { ENTER(""); *device = ordinal; r
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
     ENTER("");
-    *value = attribute == 75 ? 6 : 1;
+    *value = attribute == 75 ? 6 : attribute == 97 ? most_shared : 1;
     return 0;
 }
 CUresult cuDriverGetVersion(int *version) { ENTER(""); *version = 12040; return 0; }
@@ -117,16 +123,10 @@ CUresult cuLaunchKernel(const Kernel *kernel, unsigned x, unsigned y, unsigned z
     snprintf(what, sizeof what, "%u x %u on %p", x, threads, stream);
     ENTER(what);
     if (x == 0) return 1; /* an empty grid is an error */
-    kernel->run(parameters[0], (int)x, (int)threads);
+    if (asserted) return 710;
+    asserted = !kernel->run(parameters[0], (int)x, (int)threads);
     return 0;
 }
-CUresult cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
-    (void)stream;
-    ENTER("");
-    memcpy(to, (const void *)(uintptr_t)from, bytes);
-    return 0;
-}
-CUresult cuStreamSynchronize(void *stream) { (void)stream; ENTER(""); return 0; }
 CUresult cuStreamIsCapturing(void *stream, int *capturing) {
     ENTER("");
     *capturing = stream == (void *)0xca;
@@ -140,6 +140,7 @@ CUresult cuGraphCreate(void **graph, unsigned flags) {
     *graph = calloc(1, sizeof(Node *));
     return 0;
 }
+CUresult cuGraphExecDestroy(void *exec) { (void)exec; ENTER(""); return 0; }
 CUresult cuGraphDestroy(void *graph) { ENTER(""); free(graph); return 0; }
 static void fill(Node *node, const KernelNode *given) {
     node->kernel = given->func;
@@ -170,15 +171,19 @@ CUresult cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const KernelN
 }
 static void run_chain(const Node *node) {
     if (node->before) run_chain(node->before);
-    node->kernel->run(node->words, (int)node->blocks, (int)node->threads);
+    if (!asserted)
+        asserted = !node->kernel->run(node->words, (int)node->blocks, (int)node->threads);
 }
 CUresult cuGraphLaunch(void *exec, void *stream) {
     (void)stream;
     ENTER("");
+    if (asserted) return 710;
     run_chain(exec);
     return 0;
 }
 CUresult cuGetErrorString(int code, const char **text) {
-    *text = code == 2 ? "out of memory" : code == 700 ? "an illegal memory access" : "an error";
+    *text = code == 2 ? "out of memory" : code == 700   ? "an illegal memory access"
+            : code == 710 ? "device-side assert triggered"
+                          : "an error";
     return 0;
 }

@@ -34,7 +34,7 @@ class Grid:
         self.dtype = getattr(torch, self.plan.program.dtype)
         self.inplace = inplace or {}
         self.launches = self.region.launches
-        self.device, self.stream, self.why = 0, 0, ""
+        self.device, self.stream, self.tf32, self.why = 0, 0, False, ""
         self.scratch = torch.empty(1, dtype=torch.uint8)
         self.outputs: list[torch.Tensor] = []
         """What to write to, where it is not new at each call."""
@@ -49,9 +49,9 @@ class Grid:
             'extern "C" int64_t scratch_bytes(int64_t batch) {\n'
             "    return ppy_cuda_scratch(&region_cuda, batch);\n}\n"
             'extern "C" int run(int device, void *stream, void **inputs, void **outputs,\n'
-            "                   int64_t batch, void *scratch, char *why) {\n"
+            "                   int64_t batch, void *scratch, int tf32, char *why) {\n"
             "    return (int)ppy_cuda_run(&region_cuda, &region_program, device, stream,\n"
-            "                             inputs, outputs, batch, scratch, why);\n}\n"
+            "                             inputs, outputs, batch, scratch, tf32, why);\n}\n"
         )
         image_object = compile_c("image", emit_image("region"))
         library = build(
@@ -82,6 +82,7 @@ class Grid:
             (ctypes.c_void_p * max(len(outputs), 1))(*(o.data_ptr() for o in outputs)),
             ctypes.c_int64(batch),
             ctypes.c_void_p(self.scratch.data_ptr()),
+            self.tf32,
             why,
         )
         self.why = why.value.decode()

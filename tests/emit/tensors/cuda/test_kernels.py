@@ -25,11 +25,13 @@ from networks import (  # noqa: E402
     layers,
     mlp_shapes,
     mse_network,
+    sgd_step,
 )
 
 from ppybuild.emit.tensors.cuda import Layout, emit_cuda  # noqa: E402
 from ppybuild.emit.tensors.cuda.layout import pack  # noqa: E402
 from ppybuild.emit.tensors.fused import NotFusible, plan_fused  # noqa: E402
+from tests.emit.tensors.cuda.host import fake_driver  # noqa: E402
 
 compare = partial(compare_training, form=Grid)
 
@@ -112,8 +114,12 @@ def test_a_target_out_of_range_writes_no_weight(bad: int) -> None:
     x, y = torch.randn(100, 12), torch.randint(10, (100,))
     y[57] = bad
     grid(100, x, y, *mine, *Adam().at(1))
-    assert grid.status == 1
+    assert grid.status == 0  # nobody waits for the card
+    assert fake_driver().fake_asserted()
     assert all(torch.equal(a, b) for a, b in zip(mine, before, strict=True))
+    grid(100, x, y, *mine, *Adam().at(1))
+    assert "device-side assert triggered" in grid.why
+    fake_driver().fake_fail(b"", 0, 0)
 
 
 @pytest.mark.parametrize("width", [1, 33])
@@ -138,6 +144,67 @@ def test_any_order_of_threads_gives_the_same_bits() -> None:
     first, *others = [grid(500, x, y, *params, *Adam().at(1)) for _ in range(3)]
     for other in others:
         assert all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+def whole_numbers(*shape: int) -> torch.Tensor:
+    """Numbers of which TF32 holds products and their sums exactly."""
+    return torch.randint(-1, 2, shape).float()
+
+
+@pytest.mark.parametrize("widths", [(8, 8, 8), (9, 17, 8), (24, 40, 33), (128, 16, 9)], ids=str)
+@pytest.mark.parametrize("batch", [1, 16, 64, 256])
+def test_tensor_cores_multiply_what_they_should(widths: tuple[int, ...], batch: int) -> None:
+    torch.manual_seed(batch)
+    x, y = whole_numbers(batch, widths[0]), whole_numbers(batch, widths[-1])
+    params = [whole_numbers(*shape) for shape in mlp_shapes(widths)]
+
+    def loss(ops: Any, x: Any, y: Any, *params: Any) -> Any:
+        return call(ops, "mse_loss", layers(ops, x, params, "relu"), y, 2)
+
+    grid = sgd_step(loss, x, y, params, Grid)
+    assert "ppy_tensor_product<" in grid.region.text
+    grid.inplace = {}
+    plain = grid(batch, x, y, *params, 0.5)
+    grid.tf32 = True
+    rounded = grid(batch, x, y, *params, 0.5)
+    assert grid.status == 0
+    assert all(torch.equal(a, b) for a, b in zip(plain, rounded, strict=True))
+
+
+def test_tensor_cores_round_to_tf32() -> None:
+    torch.manual_seed(3)
+    x, y = torch.randn(300, 20), torch.randint(10, (300,))
+    params = [torch.randn(s) / 4 for s in mlp_shapes((20, 30, 10))]
+    grid = sgd_step(classifier, x, y, params, Grid)
+    grid.inplace = {}
+    plain = grid(300, x, y, *params, 1.0)
+    grid.tf32 = True
+    rounded = grid(300, x, y, *params, 1.0)
+    for exact, other in zip(plain, rounded, strict=True):
+        torch.testing.assert_close(other, exact, rtol=0, atol=2e-3)
+    assert not torch.equal(plain[1], rounded[1])
+
+
+def test_no_tensor_cores_for_double_precision_or_narrow_rows() -> None:
+    for widths, dtype in (((16, 16, 16), "float64"), ((7, 7, 7), "float32")):
+        text = emit_cuda(plan_fused(classifier_step(widths, dtype=dtype), "n"), "f").text
+        assert "ppy_tensor_product" not in text
+
+
+def test_more_tensors_than_a_kernel_takes_are_refused() -> None:
+    with pytest.raises(NotFusible, match="too many tensors"):
+        emit_cuda(plan_fused(classifier_step((2,) * 60), "n"), "region")
+
+
+def test_a_region_of_many_kernels() -> None:
+    widths = (65,) * 12
+    grid = Grid(classifier_step(widths))
+    assert len(grid.launches) > 64
+    params = [torch.randn(s) / 8 for s in mlp_shapes(widths)]
+    x, y = torch.randn(3, 65), torch.randint(65, (3,))
+    found = grid(3, x, y, *params, *(torch.zeros_like(p) for p in params * 2), *Adam().at(1))
+    assert grid.status == 0, grid.why
+    torch.testing.assert_close(found[0], classifier(torch, x, y, *params))
 
 
 def test_rows_that_no_tile_holds_are_refused() -> None:

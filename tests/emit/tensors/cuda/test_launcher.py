@@ -19,7 +19,7 @@ from grid import Grid  # noqa: E402
 
 from tests.emit.tensors.cuda.host import RUNTIME, fake_driver  # noqa: E402
 
-DONE, ANSWER, UNUSABLE, MEMORY, BROKEN = range(5)
+DONE, UNUSABLE, MEMORY, BROKEN = range(4)
 
 
 @pytest.fixture
@@ -169,6 +169,39 @@ def test_a_graph_that_fails_is_said_and_made_again(
     check(grid, 12, 2.0)
 
 
+def test_a_graph_half_changed_is_not_launched(driver: ctypes.CDLL, grid: Grid) -> None:
+    x, out = torch.randn(9, 3), torch.empty(3)
+    other, elsewhere = torch.randn(9, 3), torch.empty(3)
+    grid.outputs = [out]
+    for _ in range(2):
+        grid(9, x, 1.0)
+    driver.fake_fail(b"cuGraphExecKernelNodeSetParams_v2", 700, 1)
+    grid.outputs = [elsewhere]
+    grid(9, other, 1.0)
+    assert grid.status == BROKEN
+    elsewhere.fill_(7)
+    grid.outputs = [out]
+    grid(9, x, 1.0)  # as it was before
+    torch.testing.assert_close(out, x.sum(0))
+    assert (elsewhere == 7).all()
+    done = calls(driver)
+    assert done.count("cuGraphExecDestroy") == done.count("cuGraphDestroy") == 1
+
+
+def test_a_card_with_too_little_shared_memory_is_of_no_use(
+    driver: ctypes.CDLL, grid: Grid
+) -> None:
+    driver.fake_shared(0)
+    for _ in range(2):
+        grid(10, torch.randn(10, 3), 2.0)
+        assert grid.status == UNUSABLE
+        assert "too little shared memory" in grid.why
+    driver.fake_shared(96 << 10)
+    assert calls(driver).count("cuModuleUnload") == 1
+    grid.device = 1  # another card
+    check(grid, 10, 2.0)
+
+
 @pytest.mark.parametrize(
     ("code", "advice"),
     [(209, "add the card to `[device.cuda] arch`"), (222, "install a newer driver")],
@@ -195,13 +228,12 @@ def test_a_device_that_cannot_be(grid: Grid) -> None:
 ALONE = """
 #include "ppy_cuda.c"
 static const int numbers[] = {-1};
-static const int64_t checks[] = {-1};
 int main(void) {
     static const ppy_cuda_region region = {
-        .numbers = numbers, .checks = checks, .tile = 8, .most_chunks = 128, .real = 4};
+        .numbers = numbers, .tile = 8, .most_chunks = 128, .real = 4};
     static ppy_cuda_program program;
     char why[PPY_CUDA_MESSAGE] = "";
-    const int result = ppy_cuda_run(&region, &program, 0, 0, 0, 0, 1, 0, why);
+    const int result = ppy_cuda_run(&region, &program, 0, 0, 0, 0, 1, 0, 0, why);
     printf("%d %s", result, why);
 }
 """

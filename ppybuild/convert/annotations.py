@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ppybuild.convert.names import Names
+from ppybuild.graph.lattice import DATA_CLASSES
 from ppybuild.graph.types import (
     NONE,
     Array,
@@ -34,6 +35,10 @@ BUFFERS = {"f64": "float", "i64": "int"}
 
 ELEMENTS = {"d": "f64", "f": "f32", "q": "i64", "i": "i32", "B": "u8", "b": "i8"}
 """Typecode of an array → element of the buffer that it is."""
+
+DATA_NAMES = {kind: name for name, kind in DATA_CLASSES.items()}
+"""What is written without its items: a loader's brackets would name an item, and a batch is
+what its type holds here."""
 
 PLAIN = Scalar | Buffer | Tensor | Callable | Function | Method | Module
 
@@ -119,6 +124,8 @@ def _container(type: Tuple | Collection | Dictionary, names: Names) -> str | Non
             item = _part(type.item, names)
             name = names.builtin("tuple")
             return name if item == "" else f"{name}[{item}, ...]" if item else None
+        case Collection(kind=kind) if kind in DATA_NAMES:
+            return names.of_class(DATA_NAMES[kind])
         case Collection():
             parts = [_part(type.item, names)]
         case Dictionary():

@@ -47,6 +47,14 @@ BUFFER_ELEMENTS = {"f64": FLOAT, "f32": FLOAT, "i64": INT, "i32": INT, "u8": INT
 ARRAY_ELEMENTS = {"f": FLOAT, "d": FLOAT, "u": STR, **dict.fromkeys("bBhHiIlLqQ", INT)}
 
 
+DATA_CLASSES = {
+    f"torch.utils.data.{kind}": kind
+    for kind in ("DataLoader", "TensorDataset", "ConcatDataset", "Subset")
+}
+"""PyTorch's classes of data whose items are known, and the kind of collection that each is."""
+_DATA_KINDS = frozenset(DATA_CLASSES.values())
+
+
 def join(left: Type, right: Type) -> Type:
     """The least type that holds both; `NEVER` is its identity, `UNKNOWN` absorbs all."""
     if left is right or right is NEVER or left == right:
@@ -336,11 +344,27 @@ def _show_tensor(found: Tensor) -> str:
     return f"{name}({', '.join(facts)})" if facts else name
 
 
+def iterated(found: Collection) -> Type:
+    """What iterating over a collection gives: a DataLoader gives a batch of several tensors
+    as a list."""
+    if found.kind == "DataLoader" and isinstance(found.item, Tuple):
+        return Collection("list", join_all(map(widened, found.item.items)))
+    return found.item
+
+
+def is_unfilled(declared: Type | None) -> bool:
+    """Whether it says "a data loader" or "a dataset" and leaves open what it holds."""
+    return isinstance(declared, Collection) and (
+        declared.kind in _DATA_KINDS and declared.item is UNKNOWN
+    )
+
+
 def is_bare(declared: Type) -> bool:
-    """Whether it says "a tensor", or several, and leaves open which dtype and shape."""
+    """Whether it says "a tensor", or several, and leaves open which dtype and shape; or data
+    that it does not say the items of."""
     if isinstance(declared, Tuple):
         return bool(declared.items) and all(map(is_bare, declared.items))
-    return declared == Tensor()
+    return declared == Tensor() or is_unfilled(declared)
 
 
 def refines(found: Type, declared: Type) -> bool:
@@ -348,7 +372,22 @@ def refines(found: Type, declared: Type) -> bool:
     if isinstance(declared, Tuple):
         same = isinstance(found, Tuple) and len(found.items) == len(declared.items)
         return same and all(map(refines, parts_of(found), declared.items))
+    if isinstance(declared, Collection):
+        return isinstance(found, Collection) and found.kind == declared.kind
     return isinstance(found, Tensor)
+
+
+def refined(found: Type, declared: Type) -> Type:
+    """A declared type, and where it is bare what is found."""
+    members = members_of(declared)
+    if not any(map(is_bare, members)):
+        return declared
+    given = members_of(found)
+    filled: list[Type] = []
+    for member in members:
+        said = [each for each in given if is_bare(member) and refines(each, member)]
+        filled.extend(said or [member])
+    return join_all(filled)
 
 
 def fits(found: Type, wanted: Type) -> bool | None:

@@ -48,8 +48,9 @@ class Tuple:
 @final
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A homogeneous collection: `kind` is list, tuple, set, frozenset, range,
-    Sequence, Iterable or Iterator."""
+    """A homogeneous collection: `kind` is list, tuple, set, frozenset, range, Sequence,
+    Iterable, Iterator, or one of `lattice.DATA_CLASSES` (the `item` of a DataLoader is a batch
+    as its parts, where PyTorch makes a list of them)."""
 
     kind: str
     item: Type

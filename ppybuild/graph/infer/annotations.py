@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable as Lookup
 
-from ppybuild.graph.lattice import join_all, optional
+from ppybuild.graph.lattice import DATA_CLASSES, join_all, optional
 from ppybuild.graph.types import (
     BOOL,
     BYTES,
@@ -124,6 +124,8 @@ def named_type(name: str | None) -> Type:
         return Collection(COLLECTIONS[name], UNKNOWN)
     if name in MAPPINGS:
         return Dictionary(MAPPINGS[name], UNKNOWN, UNKNOWN)
+    if name in DATA_CLASSES:
+        return Collection(DATA_CLASSES[name], UNKNOWN)
     last = name.rpartition(".")[2]
     if name.startswith(("typing.", "typing_extensions.")):
         if last in ("NoReturn", "Never"):
@@ -143,6 +145,8 @@ def _subscript(node: ast.Subscript, names: Names) -> Type:
     inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in COLLECTIONS:
         return Collection(COLLECTIONS[name], read_annotation(inner[0], names))
+    if name in DATA_CLASSES:
+        return named_type(name)  # a loader's batches are found where it is made
     if name in MAPPINGS and len(inner) == 2:
         return Dictionary(
             MAPPINGS[name], read_annotation(inner[0], names), read_annotation(inner[1], names)

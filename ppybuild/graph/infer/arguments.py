@@ -13,7 +13,7 @@ from ppybuild.graph.infer.values import (
     value_type,
 )
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import join_all, widened
+from ppybuild.graph.lattice import join_all, refined, widened
 from ppybuild.graph.types import (
     INT,
     NEVER,
@@ -46,7 +46,7 @@ class Given:
 
 def pass_in(visit: Visit, found: Input, given: Type) -> None:
     """One argument for one parameter."""
-    if found.declared is not None:
+    if found.declared is not None and refined(given, found.declared) == found.declared:
         return
     if isinstance(given, Unknown) and not visit.unit.reached:
         return

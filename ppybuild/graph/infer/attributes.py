@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppybuild.graph.infer.options import NAMESPACE
 from ppybuild.graph.infer.state import Slot
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import join, join_all, members_of
+from ppybuild.graph.lattice import join, join_all, members_of, refined
 from ppybuild.graph.types import (
     NONE,
     UNKNOWN,
@@ -109,7 +109,7 @@ def field_type(visit: Visit, owner: str, name: str) -> Type | None:
             here = visit.read(slot)
             found = here if found is None else join(found, here)
             if ancestor in engine.declared_fields and name in engine.declared_fields[ancestor]:
-                return engine.declared_fields[ancestor][name]
+                return refined(found, engine.declared_fields[ancestor][name])
     if found is None:
         engine.misses.setdefault(name, {})[visit.unit] = None
     return found

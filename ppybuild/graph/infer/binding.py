@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from ppybuild.graph.infer.attributes import write_field
 from ppybuild.graph.infer.containers import hint, store_item
 from ppybuild.graph.infer.expressions import unpacked
 from ppybuild.graph.infer.operands import infer_binary
 from ppybuild.graph.infer.visit import Visit, path_of
-from ppybuild.graph.lattice import fits, members_of
+from ppybuild.graph.lattice import fits, members_of, refined
 from ppybuild.graph.types import (
     NONE,
     Buffer,
@@ -17,6 +18,7 @@ from ppybuild.graph.types import (
     Dictionary,
     Instance,
     Never,
+    Tuple,
     Type,
     Unknown,
 )
@@ -53,11 +55,24 @@ def assign(visit: Visit, target: ast.expr, found: Type, value: ast.expr | None =
                     visit.env[path] = found
         case ast.Tuple() | ast.List():
             visit.engine.types[target] = found
+            found = _parts(visit, value, found, target.elts)
             for place, item in enumerate(target.elts):
                 assign(visit, item, unpacked(visit, found, place, target.elts))
         case ast.Starred():
             visit.engine.types[target] = found
             assign(visit, target.value, found)
+
+
+def _parts(
+    visit: Visit, value: ast.expr | None, found: Type, targets: Sequence[ast.expr]
+) -> Type:
+    """What is unpacked: the items one by one where each of them is settled."""
+    path = None if value is None else path_of(value)
+    if path is None or any(isinstance(target, ast.Starred) for target in targets):
+        return found
+    settled = [visit.here().get(f"{path}[{place}]") for place in range(len(targets))]
+    known = [part for part in settled if part is not None]
+    return Tuple(tuple(known)) if len(known) == len(targets) else found
 
 
 _CONTAINERS = (Collection, Dictionary, CallableType)
@@ -68,6 +83,7 @@ def as_declared(visit: Visit, declared: Type | None, found: Type) -> Type:
     where that says more, the annotation otherwise."""
     if declared is None or isinstance(declared, Unknown):
         return found
+    declared = refined(found, declared)
     hint(visit, found, declared)
     if isinstance(found, Unknown | Never):
         return declared
@@ -106,7 +122,8 @@ def run_annotated(visit: Visit, node: ast.stmt) -> None:
         for member in members_of(owner):
             if isinstance(member, Instance) and member.name in engine.declared_fields:
                 engine.declared_fields[member.name][node.target.attr] = declared
-        write_field(visit, owner, node.target.attr, declared)
+        if found is None or refined(found, declared) == declared:
+            write_field(visit, owner, node.target.attr, declared)
         if found is not None:
             assign(visit, node.target, as_declared(visit, declared, found))
     elif found is not None:

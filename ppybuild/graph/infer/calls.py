@@ -6,9 +6,11 @@ import ast
 from itertools import count
 
 from ppybuild.graph.infer.annotations import ALIASES, CLASSES
+from ppybuild.graph.infer.applying import apply
 from ppybuild.graph.infer.arguments import Given, bind, bind_values, pass_in
 from ppybuild.graph.infer.attributes import member_attribute, owner_is_own
 from ppybuild.graph.infer.containers import call_container, element_of, fill, fresh, value_of
+from ppybuild.graph.infer.loading import loaded
 from ppybuild.graph.infer.state import Unit
 from ppybuild.graph.infer.values import (
     Sizes,
@@ -16,11 +18,12 @@ from ppybuild.graph.infer.values import (
     sizes_of,
 )
 from ppybuild.graph.infer.visit import Visit
-from ppybuild.graph.lattice import join, join_all, members_of
+from ppybuild.graph.lattice import join_all, members_of
 from ppybuild.graph.library import Argument
 from ppybuild.graph.program import Callee
 from ppybuild.graph.types import (
     INT,
+    NEVER,
     NONE,
     UNKNOWN,
     Callable,
@@ -276,27 +279,18 @@ HARMLESS = frozenset(
 )
 """Built-ins that take a function as a value and do not call it."""
 
-APPLYING = {
-    "builtins.map": (0, 1),
-    "builtins.filter": (0, 1),
-    "functools.reduce": (0, 1),
-    "itertools.starmap": (0, 1),
-}
-"""Which argument is called with the elements of which."""
-
-KEYED = frozenset({"builtins.sorted", "builtins.min", "builtins.max"})
-
 
 def _call_library(visit: Visit, callee: Type, given: Given) -> Type:
     engine = visit.engine
     name = engine.canonical(callee.name) if isinstance(callee, Function | Class) else ""
-    applied = _apply(visit, callee, name, given)
-    if applied is None and name not in HARMLESS and not name.startswith("ppy."):
+    applied = apply(visit, callee, name, given, _call)
+    made = loaded(visit, name, given, _call) if applied is None else applied
+    if made is None and name not in HARMLESS and not name.startswith("ppy."):
         escape_all(visit, given)
     arguments, keywords = _arguments(visit, given, _sizes(callee))
     found = engine.ask_call(callee, arguments, keywords, unpacked=bool(given.mappings))
-    if name == "builtins.map" and applied is not None:
-        return Collection("Iterator", applied)
+    if made is not None and made is not NEVER:
+        found = made
     return fresh(visit, given.node, found) if given.node is not None else found
 
 
@@ -322,26 +316,6 @@ def _arguments(
         if keyword.arg is not None
     }
     return arguments, keywords
-
-
-def _apply(visit: Visit, callee: Type, name: str, given: Given) -> Type | None:
-    """Calls the project's function that a library function is given to apply."""
-    positional = [found for found, _ in given.positional]
-    if name in APPLYING and len(positional) > 1:
-        items = [(element_of(visit, each), False) for each in positional[1:]]
-        if name == "functools.reduce":
-            items = [items[0], items[0]]
-            if len(positional) > 2:
-                items[0] = (join(items[0][0], positional[2]), False)
-        return _call(visit, positional[0], Given(items, {}, []), set())
-    key = given.keywords.get("key")
-    if key is not None and name in KEYED and positional:
-        items = [(element_of(visit, positional[0]), False)]
-        return _call(visit, key, Given(items, {}, []), set())
-    if key is not None and isinstance(callee, Method) and callee.name == "sort":
-        items = [(element_of(visit, callee.receiver), False)]
-        return _call(visit, key, Given(items, {}, []), set())
-    return None
 
 
 def escape_all(visit: Visit, given: Given) -> None:

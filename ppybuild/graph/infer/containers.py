@@ -13,6 +13,7 @@ from ppybuild.graph.lattice import (
     BUFFER_ELEMENTS,
     anonymous,
     base_scalar,
+    iterated,
     join,
     join_all,
     members_of,
@@ -146,7 +147,7 @@ def _element(visit: Visit, found: Type) -> Type:
         return visit.read(site.key if site.kind == "dict" else site.item)
     match found:
         case Collection():
-            return found.item
+            return iterated(found)
         case Dictionary():
             return found.key
         case Tuple():

@@ -23,7 +23,15 @@ from ppybuild.graph.infer.mentions import Mentions
 from ppybuild.graph.infer.options import find_options
 from ppybuild.graph.infer.sites import Sites
 from ppybuild.graph.infer.state import Input, Kind, Slot, Unit, Work, outer_units
-from ppybuild.graph.lattice import anonymous, is_bare, optional, refines, widened
+from ppybuild.graph.lattice import (
+    DATA_CLASSES,
+    anonymous,
+    is_bare,
+    optional,
+    refined,
+    refines,
+    widened,
+)
 from ppybuild.graph.library import Argument, Library
 from ppybuild.graph.program import Callee, Constant, FunctionNode, Module, Program
 from ppybuild.graph.scopes import parameters_of, scope_of
@@ -316,7 +324,9 @@ class Engine:
 
     def input_type(self, found: Input, unit: Unit) -> Type:
         """What a parameter is inside the body."""
-        item = self.read(found.slot, unit) if found.declared is None else found.declared
+        item = self.read(found.slot, unit)
+        if found.declared is not None:
+            item = refined(item, found.declared)
         if found.kind == "keywords":
             return Dictionary("dict", STR, item)
         if found.kind == "rest" and (found.declared is not None or item is UNKNOWN):
@@ -420,7 +430,7 @@ class Engine:
             if bound is None or bound == name:
                 return None
             name = bound
-        known = (CLASSES, ALIASES, COLLECTIONS, MAPPINGS, BUFFER_MARKS)
+        known = (CLASSES, ALIASES, COLLECTIONS, MAPPINGS, DATA_CLASSES, BUFFER_MARKS)
         if any(name in table for table in known) or name.startswith(("typing", "ppy.")):
             return name
         found = self.library.name(name)

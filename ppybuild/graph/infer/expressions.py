@@ -16,6 +16,7 @@ from ppybuild.graph.infer.containers import (
     item_of,
     store_comprehension,
 )
+from ppybuild.graph.infer.loading import turn_of
 from ppybuild.graph.infer.narrow import branch
 from ppybuild.graph.infer.operands import infer_binary, infer_comparison, infer_negation
 from ppybuild.graph.infer.state import Unit
@@ -228,7 +229,7 @@ def infer_comprehension(visit: Visit, node: ast.expr) -> Type:
         return NEVER
     visit.env = dict(outer)
     for generator in node.generators:
-        item = element_of(visit, visit.infer(generator.iter))
+        item = turn_of(visit, generator.iter, visit.infer(generator.iter), generator.target)
         visit.hidden = visit.hidden | set(target_names(generator.target))
         bind_target(visit, generator.target, item)
         for test in generator.ifs:

@@ -15,6 +15,7 @@ from ppybuild.graph.infer.binding import (
 )
 from ppybuild.graph.infer.containers import element_of
 from ppybuild.graph.infer.definitions import run_function, run_import, run_import_from
+from ppybuild.graph.infer.loading import settle_parts, turn_of
 from ppybuild.graph.infer.narrow import branch
 from ppybuild.graph.infer.patterns import match_case
 from ppybuild.graph.infer.visit import Env, Visit, join_envs
@@ -117,7 +118,9 @@ def run_for(visit: Visit, node: ast.stmt) -> None:
 
     def turn() -> tuple[Env | None, Env | None]:
         head = None if visit.env is None else dict(visit.env)
-        assign(visit, node.target, UNKNOWN if is_async else element_of(visit, iterable))
+        item = UNKNOWN if is_async else turn_of(visit, node.iter, iterable, node.target)
+        assign(visit, node.target, item)
+        settle_parts(visit, node.iter, iterable, node.target)
         run(visit, node.body)
         after = visit.env
         for each in visit.continues[-1]:

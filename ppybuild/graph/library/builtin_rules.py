@@ -92,6 +92,11 @@ def rounded(call: BuiltinCall) -> Type | None:
     return ROUNDED[kind] if widened(digits.type) in (INT, BOOL) else None
 
 
+def length(call: BuiltinCall) -> Type | None:
+    """`len`, of what may or may not have one: an int where there is any result."""
+    return INT if len(call.arguments) == 1 else None
+
+
 def quotient(call: BuiltinCall) -> Type | None:
     if len(call.arguments) != 2:
         return None
@@ -209,6 +214,7 @@ FUNCTIONS: dict[str, Rule] = {
     "builtins.abs": absolute,
     "builtins.min": extreme,
     "builtins.max": extreme,
+    "builtins.len": length,
     "builtins.round": rounded,
     "builtins.divmod": quotient,
     "builtins.pow": power,

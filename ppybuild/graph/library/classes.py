@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ppybuild.graph.lattice import join_all
+from ppybuild.graph.lattice import DATA_CLASSES, join_all
 from ppybuild.graph.library.resolve import Definition, Resolver, decorator_names
 from ppybuild.graph.library.source import live_statements
 from ppybuild.graph.library.terms import (
@@ -99,6 +99,7 @@ KIND_CLASSES = {
     "Sequence": "typing.Sequence",
     "Iterable": "typing.Iterable",
     "Iterator": "typing.Iterator",
+    **{kind: name for name, kind in DATA_CLASSES.items()},
 }
 ABSTRACT_KINDS = frozenset({"Sequence", "Iterable", "Iterator", "Mapping"})
 DICTIONARIES = {"builtins.dict": "dict", "typing.Mapping": "Mapping"}

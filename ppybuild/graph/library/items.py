@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ppybuild.graph.lattice import ARRAY_ELEMENTS, BUFFER_ELEMENTS, join_all, members_of
+from ppybuild.graph.lattice import (
+    ARRAY_ELEMENTS,
+    BUFFER_ELEMENTS,
+    iterated,
+    join_all,
+    members_of,
+)
 from ppybuild.graph.library.calls import call
 from ppybuild.graph.library.classes import ABSTRACT_KINDS, Member, Stubs, class_of, realise
 from ppybuild.graph.library.terms import ClassTerm
@@ -54,6 +60,8 @@ def infer_item(stubs: Stubs, owner: Type, index: Argument) -> Type | None:
             return owner if sliced else item if is_index(index.type) else None
         case Collection(kind="set" | "frozenset"):
             return None
+        case Collection(kind="TensorDataset" | "ConcatDataset" | "Subset", item=item):
+            return item if is_index(index.type) else UNKNOWN
         case Dictionary(value=value):
             return value
         case Array(typecode=code):
@@ -120,8 +128,8 @@ def infer_iteration(stubs: Stubs, owner: Type) -> Type | None:
             return join_all(known) if known else None
         case Tuple(items=items):
             return join_all(items)
-        case Collection(item=item):
-            return item
+        case Collection():
+            return iterated(owner)
         case Dictionary(key=key):
             return key
         case Array(typecode=code):

@@ -159,7 +159,7 @@ class Library:
         if dtype_named(dotted):
             return Instance("torch.dtype")
         match found.nodes[-1] if found.nodes else None:
-            case ast.Assign(value=ast.Attribute(value=ast.Name() as owner, attr=attribute)):
+            case ast.Assign(value=ast.Attribute(value=owner, attr=attribute)):
                 # `gauss = _inst.gauss`: a method of an object that the module has made.
                 made = self._stubs.resolver.resolve_expression(found.module, owner)
                 if made.kind == "variable":
@@ -309,6 +309,15 @@ class Library:
 
 def mismatch_problem(found: Mismatch) -> CallProblem:
     return CallProblem("dtype" if found.kind == "dtype" else "shape", found.message)
+
+
+def takes_tensors(dotted: str) -> int:
+    """How many arguments, from the first on, a function of torch takes only as tensors; 0 for
+    what is not known to take any."""
+    owner, _, name = dotted.rpartition(".")
+    if owner == "torch.nn.functional" and name in tensor_rules.LOSSES:
+        return 2
+    return int(name in TENSOR_FUNCTIONS.get(owner, {}) and name in tensor_rules.OF_A_TENSOR)
 
 
 TENSOR_FUNCTIONS: Mapping[str, Mapping[str, Rule]] = {

@@ -384,6 +384,10 @@ NUMBERS: dict[str, Rule] = {"item": item, "tolist": tolist}
 
 FUNCTIONS: dict[str, Rule] = {**UNARY, **BINARY, **PRODUCTS, **REDUCTIONS, **VIEWS, **CREATION}
 """Rules of functions of `torch` and `torch.nn.functional`."""
+OF_A_TENSOR = frozenset(
+    {*UNARY, *PRODUCTS, *REDUCTIONS, *VIEWS} - {"cat", "concat", "concatenate", "stack"}
+)
+"""Those whose first argument is a tensor and nothing else."""
 METHODS: dict[str, Rule] = {
     **UNARY,
     **BINARY,

@@ -170,3 +170,86 @@ if __name__ == "__main__":
     main()
 """,
 }
+
+LOADED = {
+    "data": """
+import torch
+from torch.utils.data import DataLoader, Dataset, random_split
+
+
+class Points(Dataset):
+    def __init__(self, count):
+        generator = torch.Generator().manual_seed(1)
+        self.x: torch.Tensor = torch.randn(count, 6, generator=generator)
+        self.y = (self.x[:, 0] > self.x[:, 1]).long()
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+
+def loaders(count, batch_size):
+    train_set, test_set = random_split(Points(count), [count - 10, 10])
+    shuffled = DataLoader(train_set, batch_size=batch_size, shuffle=True)
+    return shuffled, DataLoader(test_set, batch_size=batch_size)
+""",
+    "loaded": """
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import loaders
+
+
+class Net(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.first = nn.Linear(6, hidden)
+        self.second = nn.Linear(hidden, 2)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x)))
+
+
+class Trainer:
+    def __init__(self, model: nn.Module, loader: DataLoader, rate: float):
+        self.model = model
+        self.loader = loader
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+        self.losses = []
+
+    def epoch(self):
+        for step, batch in enumerate(self.loader):
+            x, y = batch
+            self.optimizer.zero_grad()
+            loss = F.cross_entropy(self.model(x), y)
+            loss.backward()
+            self.optimizer.step()
+            self.losses.append(loss.item())
+
+
+def accuracy(model, loader):
+    correct = 0
+    with torch.no_grad():
+        for x, y in loader:
+            correct += (model(x).argmax(dim=1) == y).sum().item()
+    return correct / len(loader.dataset)
+
+
+def main():
+    train_loader, test_loader = loaders(74, 16)
+    model = Net(12)
+    trainer = Trainer(model, train_loader, 0.01)
+    for _ in range(3):
+        trainer.epoch()
+    score = accuracy(model, test_loader)
+    return trainer.losses, [p.detach() for p in model.parameters()], score
+
+
+if __name__ == "__main__":
+    main()
+""",
+}

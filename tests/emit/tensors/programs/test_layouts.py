@@ -23,8 +23,9 @@ pytestmark = [
         (layouts.SCRIPT, "script"),
         (layouts.PACKAGE, "train.fit"),
         (layouts.VALIDATED, "validated.main"),
+        (layouts.LOADED, "loaded.Trainer.epoch"),
     ],
-    ids=["script", "package", "validated"],
+    ids=["script", "package", "validated", "loaded"],
 )
 def test_layout(tmp_path: Path, sources: Mapping[str, str], function: str) -> None:
     found = train(tmp_path, sources)

@@ -24,6 +24,7 @@ from ppybuild.emit.standalone.kinds import (
     c_type,
     has_text,
     is_flat,
+    kind_of,
     may_be_item,
     number_help,
     show,
@@ -89,6 +90,8 @@ class Body:
     has_try: bool = False
     uses_arena: bool = False
     roots: int = 0
+    hints: dict[ast.expr, Kind] = field(default_factory=dict)
+    """Of displays without items, by where they go."""
     slots: int = 0
     places: dict[str, Value] = field(default_factory=dict)
     """Of local variables."""
@@ -163,6 +166,32 @@ class Body:
 
     def value(self, node: ast.expr) -> Value:
         return self.lower(self, node)
+
+    def value_for(self, node: ast.expr, kind: Kind | None) -> Value:
+        """The value of what goes where this kind belongs: it tells what `[]` is a list of."""
+        self.hint(node, kind)
+        return self.value(node)
+
+    def hint(self, node: ast.expr, kind: Kind | None) -> None:
+        match node, kind:
+            case ast.IfExp(body=first, orelse=second), _:
+                self.hint(first, kind)
+                self.hint(second, kind)
+            case ast.Tuple(elts=elements), TupleOf(items) if len(elements) == len(items):
+                for each, item in zip(elements, items, strict=True):
+                    self.hint(each, item)
+            case ast.List(elts=elements), ListOf(item) if elements:
+                for each in elements:
+                    self.hint(each, item)
+            case ast.Dict(values=elements), DictOf(_, item) if elements:
+                for each in elements:
+                    self.hint(each, item)
+            case _, kind if isinstance(kind, Reference):
+                self.hints[node] = kind
+
+    def kind_at(self, node: ast.expr) -> Kind | None:
+        """The kind of an expression as the types of the program, or its place, tell it."""
+        return self.hints.get(node) or kind_of(self.whole.facts.types.get(node))
 
     def values(self, *nodes: ast.expr) -> list[Value]:
         """In order; a value that a later one's side effects could change is kept."""
@@ -275,6 +304,17 @@ class Body:
         here = self.function is None and variable.key[0] == self.module.name
         return here and (self.bound is None or name in self.bound)
 
+    def kind_of_name(self, node: ast.AST, name: str) -> Kind | None:
+        """What a variable takes, where that is known."""
+        if name in self.inner:
+            return None
+        if name in self.locals:
+            return self.locals[name]
+        try:
+            return self.whole.variable(self.module.name, name, node).place.kind
+        except Refused:
+            return None
+
     def assign(self, node: ast.AST, name: str, value: Value) -> None:
         """`name = value`"""
         if name in self.inner:
@@ -287,7 +327,7 @@ class Body:
                 self.declare(name, value.kind)
             place = self.places[name]
         else:
-            variable = self.whole.variable(self.module.name, name, node)
+            variable = self.whole.variable(self.module.name, name, node, value.kind)
             place, flag = variable.place, variable.flag
         if place.kind != value.kind:
             raise Refused(

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body, has_effects
+from ppybuild.emit.standalone.dicts import lower_dict_call
 from ppybuild.emit.standalone.items import fitting, item, new_list, put
-from ppybuild.emit.standalone.iteration import looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     BOOL,
     ERROR,
@@ -16,16 +16,19 @@ from ppybuild.emit.standalone.kinds import (
     NUMBERS,
     TEXT,
     ArrayOf,
+    DictOf,
     ListOf,
+    SetOf,
     TupleOf,
     has_order,
     kind_of,
     show,
 )
-from ppybuild.emit.standalone.lists import append, gathered, generate
+from ppybuild.emit.standalone.lists import append, each_of, gathered, listed
 from ppybuild.emit.standalone.mathematics import whole
 from ppybuild.emit.standalone.operators import checked, compare, lower_binary, to_float, to_int
 from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.sets import lower_set_call
 from ppybuild.emit.standalone.texts import formatted, repr_of, str_of
 from ppybuild.emit.standalone.values import NOTHING, Value, constant, tuple_of
 
@@ -80,7 +83,7 @@ def _spread(body: Body, node: ast.Call) -> Value:
 
     for arg in node.args:
         if isinstance(arg, ast.Starred):
-            _each(body, node, arg.value, add)
+            each_of(body, arg.value, add)
         else:
             with body.statement():
                 add(body.value(arg))
@@ -285,18 +288,8 @@ def _sum(body: Body, node: ast.Call) -> Value:
         total = lower_binary(body, node, ast.Add(), place, value)
         body.set(place, total)
 
-    _each(body, node, node.args[0], add)
+    each_of(body, node.args[0], add)
     return place
-
-
-def _each(body: Body, node: ast.Call, what: ast.expr, use: Callable[[Value], None]) -> None:
-    """Do something with every item."""
-    if isinstance(what, ast.GeneratorExp):
-        generate(body, what, use)
-        return
-    source = plan_source(body, what)
-    with looping(body, node, source) as value, body.statement():
-        use(value)
 
 
 def _any(is_all: bool) -> Rule:
@@ -312,7 +305,7 @@ def _any(is_all: bool) -> Rule:
             outcome = "false" if is_all else "true"
             body.line(f"if ({condition}) {{ {place} = {outcome}; goto {done}; }}")
 
-        _each(body, node, node.args[0], test)
+        each_of(body, node.args[0], test)
         body.line(f"{done}:;")
         return Value(BOOL, place, fixed=True)
 
@@ -327,6 +320,8 @@ def _len(body: Body, node: ast.Call) -> Value:
     match value.kind:
         case ListOf() | ArrayOf():
             return Value(INT, f"{value.c}->length")
+        case DictOf() | SetOf():
+            return Value(INT, f"{value.c}->table->used")
         case TupleOf(items):
             return constant(len(items))
         case kind if kind == TEXT:
@@ -336,12 +331,16 @@ def _len(body: Body, node: ast.Call) -> Value:
 
 
 def _list(body: Body, node: ast.Call) -> Value:
-    kind = kind_of(body.whole.facts.types.get(node))
-    if node.keywords or len(node.args) > 1 or not isinstance(kind, ListOf):
-        raise Refused(node, "this list")
+    if node.keywords or len(node.args) > 1:
+        raise Refused(node, "these arguments of `list`")
+    if node.args and not isinstance(node.args[0], ast.GeneratorExp):
+        return listed(body, node.args[0])
+    kind = body.kind_at(node)
+    if not isinstance(kind, ListOf):
+        raise Refused(node, "a list whose items are not known", "annotate it")
     made = new_list(body, node, kind)
-    if node.args:
-        _each(body, node, node.args[0], lambda value: append(body, node, made, value))
+    for arg in node.args:
+        each_of(body, arg, lambda value: append(body, node, made, value))
     return made
 
 
@@ -383,7 +382,7 @@ def lower_array(body: Body, node: ast.Call) -> Value:
             body.line(f"ppy_list_append({made.c});")
             put(body, node, kind, made.c, f"{made.c}->length - 1", fitted)
 
-        _each(body, node, node.args[1], add)
+        each_of(body, node.args[1], add)
     return made
 
 
@@ -409,5 +408,7 @@ FUNCTIONS: dict[str, Rule] = {
     "all": _any(is_all=True),
     "len": _len,
     "list": _list,
+    "dict": lower_dict_call,
+    "set": lower_set_call,
     "sorted": _sorted,
 }

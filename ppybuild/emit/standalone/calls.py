@@ -91,6 +91,8 @@ def _project(body: Body, node: ast.Call, name: str) -> Value:
     form = whole.form(name, node)
     _must_be_defined(body, node, name)
     given = _bind(body, node, name)
+    for parameter, arg in given.items():
+        body.hint(arg, form.parameters[parameter])
     values = body.values(*given.values())
     words = []
     for (parameter, kind), value in zip(

@@ -6,6 +6,7 @@ import ast
 
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.calls import lower_call
+from ppybuild.emit.standalone.dicts import lower_dict, lower_dict_comprehension
 from ppybuild.emit.standalone.imports import lower_attribute
 from ppybuild.emit.standalone.items import lower_subscript
 from ppybuild.emit.standalone.kinds import NONE, show
@@ -16,6 +17,7 @@ from ppybuild.emit.standalone.operators import (
     lower_unary,
 )
 from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.sets import lower_set, lower_set_comprehension
 from ppybuild.emit.standalone.texts import lower_joined, lower_percent
 from ppybuild.emit.standalone.values import NOTHING, Value, constant, tuple_of
 from ppybuild.graph.program import Constant
@@ -39,6 +41,14 @@ def lower_expression(body: Body, node: ast.expr) -> Value:
             return lower_list(body, node)
         case ast.ListComp():
             return lower_comprehension(body, node)
+        case ast.Dict():
+            return lower_dict(body, node)
+        case ast.DictComp():
+            return lower_dict_comprehension(body, node)
+        case ast.Set():
+            return lower_set(body, node)
+        case ast.SetComp():
+            return lower_set_comprehension(body, node)
         case ast.UnaryOp():
             return lower_unary(body, node)
         case ast.BinOp(left=ast.Constant(value=str(template)), op=ast.Mod()):
@@ -66,10 +76,6 @@ def lower_expression(body: Body, node: ast.expr) -> Value:
 
 
 _WHAT = {
-    "Dict": "a dict",
-    "DictComp": "a dict",
-    "Set": "a set",
-    "SetComp": "a set",
     "GeneratorExp": "a generator that is kept",
     "Lambda": "a lambda",
     "Await": "`await`",

@@ -12,13 +12,11 @@ from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.statements import leave, lower_block
 from ppybuild.emit.standalone.values import Value, c_string
 from ppybuild.emit.standalone.whole import FunctionForm, Whole
-from ppybuild.graph.lattice import show as show_type
 from ppybuild.graph.locations import source_path
 from ppybuild.graph.program import Function, Module
 from ppybuild.graph.scopes import scope_of
 from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import Function as FunctionType
-from ppybuild.graph.types import Unknown
 
 _MARKS = (FunctionType("ppy.pure"), FunctionType("ppy.export"))
 
@@ -117,18 +115,8 @@ def _locals(whole: Whole, function: Function, form: FunctionForm) -> dict[str, K
         kind = kind_of(type_)
         if kind == NONE or name in handlers or type_ is None:
             continue
-        if kind is None and not isinstance(type_, Unknown):
-            node = _binding(function.node, name)
-            raise Refused(node, f"`{name}` is {show_type(type_)}")
         found[name] = kind
     return found
-
-
-def _binding(node: ast.AST, name: str) -> ast.AST:
-    for each in walk(node):
-        if isinstance(each, ast.Name) and each.id == name:
-            return each
-    return node
 
 
 def _framed(body: Body, path: str, function: str, line: int, start: Sequence[str]) -> list[str]:

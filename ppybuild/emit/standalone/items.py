@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 
 from ppybuild.emit.standalone.body import Body, has_effects
+from ppybuild.emit.standalone.entries import load_entry, must_fit, store_entry
 from ppybuild.emit.standalone.kinds import (
     INT,
     NUMBERS,
     TEXT,
     ArrayOf,
-    Kind,
+    DictOf,
     ListOf,
     TupleOf,
     c_item,
     c_type,
     list_layout,
-    number_help,
     show,
 )
 from ppybuild.emit.standalone.operators import to_float, to_int
@@ -34,6 +34,8 @@ def lower_subscript(body: Body, node: ast.Subscript) -> Value:
         value = body.keep(value)
     if isinstance(node.slice, ast.Slice):
         return _slice(body, node, value, node.slice)
+    if isinstance(value.kind, DictOf):
+        return load_entry(body, node, value, body.value(node.slice))
     index = index_value(body, node.slice)
     match value.kind:
         case TupleOf():
@@ -110,6 +112,9 @@ def store_item(body: Body, node: ast.Subscript, value: Value) -> None:
         where = body.keep(where)
     if isinstance(node.slice, ast.Slice):
         raise Refused(node, "an assignment to a slice", "use a loop")
+    if isinstance(where.kind, DictOf):
+        store_entry(body, node, where, body.value(node.slice), value)
+        return
     index = index_value(body, node.slice)
     kind = where.kind
     if not isinstance(kind, ListOf | ArrayOf):
@@ -131,12 +136,6 @@ def put(
         return
     must_fit(node, value, kind.item, show(kind))
     body.store(item(kind, where, at), value)
-
-
-def must_fit(node: ast.AST, value: Value, kind: Kind, where: str) -> None:
-    """What is put in has to be of the kind of all the others."""
-    if value.kind != kind:
-        raise Refused(node, f"{show(value.kind)} as an item of {where}", number_help(kind))
 
 
 def fitting(body: Body, node: ast.AST, kind: ArrayOf, value: Value) -> Value:

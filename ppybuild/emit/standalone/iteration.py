@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ppybuild.emit.standalone.body import Body
+from ppybuild.emit.standalone.body import FRAME, Body
 from ppybuild.emit.standalone.items import item, new_list, put
 from ppybuild.emit.standalone.kinds import (
     INT,
     TEXT,
     ArrayOf,
+    DictOf,
     ListOf,
+    Reference,
+    SetOf,
     TupleOf,
+    c_type,
+    kind_of,
     show,
 )
 from ppybuild.emit.standalone.operators import to_int
@@ -46,6 +51,20 @@ def plan_source(body: Body, node: ast.expr) -> Source:
                 return _zip(body, node)
             case "builtins.reversed":
                 return _reversed(body, node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        receiver = body.whole.facts.types.get(node.func.value)
+        if node.func.attr in VIEWS and isinstance(kind_of(receiver), DictOf) and not node.args:
+            value = _held(body, node, body.value(node.func.value))
+            return _entries(body, node, value, VIEWS[node.func.attr])
+    if ast.unparse(node) == "sys.stdin":
+        line = body.fresh()
+        body.line(f"ppy_text {line} = {{0}};")
+        body.at(node)
+        return Source(f"ppy_read_line(&{line})", "", Value(TEXT, line))
+    if isinstance(node, ast.Set):
+        from ppybuild.emit.standalone.sets import lower_set
+
+        return _entries(body, node, lower_set(body, node, frozen=True), 0)
     value = body.value(node)
     if not (isinstance(value.kind, ListOf | ArrayOf) and value.fixed):
         value = _held(body, node, value)
@@ -53,9 +72,31 @@ def plan_source(body: Body, node: ast.expr) -> Source:
 
 
 def _held(body: Body, node: ast.AST, value: Value) -> Value:
-    if isinstance(value.kind, ListOf | ArrayOf):
+    if isinstance(value.kind, Reference):
         return body.root(value.kind, value.c)
     return body.keep(value)
+
+
+VIEWS = {"keys": 0, "values": 1, "items": -1}
+"""What a dict can be gone through as, by method, and the part of its entries that is given."""
+
+
+def _entries(body: Body, node: ast.AST, value: Value, part: int) -> Source:
+    """The keys of a dict (0), its values (1), or its entries (-1); of a set, its items."""
+    kind = value.kind
+    assert isinstance(kind, DictOf | SetOf)
+    name, item = ("dict", kind.entry) if isinstance(kind, DictOf) else ("set", kind.item)
+    if isinstance(item, TupleOf):
+        body.whole.tuples.add(item)
+    used, at = body.fresh(), body.counter("0")
+    body.line(f"const int64_t {used} = ppy_{name}_length({value.c});")
+    found = Value(item, f"PPY_ITEMS({c_type(item)}, {value.c})[{at}]")
+    if isinstance(kind, DictOf) and part >= 0:
+        found = found.items()[part]
+    line = getattr(node, "lineno", 0)
+    following = f"{at} = ppy_{name}_next({value.c}, {at}, {used})"
+    test = f"({FRAME}.line = {line}, {following}) < {value.c}->length"
+    return Source(test, f"{at}++", found)
 
 
 def _through(body: Body, node: ast.AST, value: Value) -> Source:
@@ -63,6 +104,8 @@ def _through(body: Body, node: ast.AST, value: Value) -> Source:
         case ListOf() | ArrayOf():
             at = body.counter("0")
             return Source(f"{at} < {value.c}->length", f"{at}++", item(value.kind, value.c, at))
+        case DictOf() | SetOf():
+            return _entries(body, node, value, 0)
         case TupleOf(items) if items and all(each == items[0] for each in items):
             made = new_list(body, node, ListOf(items[0]), str(len(items)))
             for place, part in enumerate(value.items()):

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.items import fitting, must_fit, new_list, put
+from ppybuild.emit.standalone.entries import must_fit
+from ppybuild.emit.standalone.items import fitting, new_list, put
 from ppybuild.emit.standalone.iteration import bind_target, looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     ArrayOf,
@@ -26,12 +27,20 @@ def lower_list(body: Body, node: ast.List) -> Value:
     """`[a, b, c]`"""
     if any(isinstance(each, ast.Starred) for each in node.elts):
         raise Refused(node, "a starred item")
-    values = [body.keep(value) for value in body.values(*node.elts)]
+    values = _alike(body, node)
     kind = _declared(body, node, values)
     made = new_list(body, node, kind, str(len(values)))
     for at, value in enumerate(values):
         put(body, node, kind, made.c, str(at), value)
     return made
+
+
+def _alike(body: Body, node: ast.List) -> list[Value]:
+    """The items in order; the first tells what those are that are empty themselves."""
+    known = body.kind_at(node)
+    if isinstance(known, ListOf):
+        body.hint(node, known)
+    return [body.keep(value) for value in body.values(*node.elts)]
 
 
 def _declared(body: Body, node: ast.expr, values: Sequence[Value]) -> ListOf:
@@ -41,7 +50,7 @@ def _declared(body: Body, node: ast.expr, values: Sequence[Value]) -> ListOf:
             raise Refused(node, f"a list of {show(kind)}")
         return ListOf(kind)
     type_ = body.whole.facts.types.get(node)
-    found = kind_of(type_)
+    found = body.kind_at(node)
     if not isinstance(found, ListOf):
         said = show_type(type_) if type_ is not None else "unknown"
         raise Refused(node, f"a list whose items are not known ({said})", "annotate it")
@@ -62,16 +71,19 @@ def append(body: Body, node: ast.AST, where: Value, value: Value) -> None:
     put(body, node, kind, where.c, f"{where.c}->length - 1", value)
 
 
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
 def generate(
     body: Body,
-    node: ast.ListComp | ast.GeneratorExp,
-    use: Callable[[Value], None],
+    node: Comprehension,
+    use: Callable[[], None],
     generators: Sequence[ast.comprehension] | None = None,
 ) -> None:
     """Write the loops of a comprehension around what `use` does with each element."""
     generators = node.generators if generators is None else generators
     if not generators:
-        use(body.value(node.elt))
+        use()
         return
     first, *rest = generators
     if first.is_async:
@@ -86,8 +98,8 @@ def generate(
 
 def _tested(
     body: Body,
-    node: ast.ListComp | ast.GeneratorExp,
-    use: Callable[[Value], None],
+    node: Comprehension,
+    use: Callable[[], None],
     tests: Sequence[ast.expr],
     rest: Sequence[ast.comprehension],
 ) -> None:
@@ -100,12 +112,22 @@ def _tested(
 
 def lower_comprehension(body: Body, node: ast.ListComp) -> Value:
     """`[element for …]`"""
-    kind = kind_of(body.whole.facts.types.get(node))
+    kind = body.kind_at(node)
     if not isinstance(kind, ListOf):
         raise Refused(node, "a list whose items are not of one type")
     made = new_list(body, node, kind)
-    generate(body, node, lambda value: append(body, node, made, value))
+    generate(body, node, lambda: append(body, node, made, body.value(node.elt)))
     return made
+
+
+def each_of(body: Body, node: ast.expr, use: Callable[[Value], None]) -> None:
+    """Do something with every item of an iterable."""
+    if isinstance(node, ast.GeneratorExp):
+        generate(body, node, lambda: use(body.value(node.elt)))
+        return
+    source = plan_source(body, node)
+    with looping(body, node, source) as value, body.statement():
+        use(value)
 
 
 def gathered(body: Body, node: ast.expr) -> Value:
@@ -123,9 +145,21 @@ def gathered(body: Body, node: ast.expr) -> Value:
         if item is None:
             raise Refused(node, "a generator whose items are not of one type")
         made = new_list(body, node, ListOf(item))
-        generate(body, node, lambda value: append(body, node, made, value))
+        generate(body, node, lambda: append(body, node, made, body.value(node.elt)))
         return made
+    if not isinstance(kind_of(body.whole.facts.types.get(node)), ListOf | ArrayOf):
+        return listed(body, node)
     value = body.value(node)
-    if not isinstance(value.kind, ListOf | ArrayOf):
-        raise Refused(node, f"going through {show(value.kind)} here", "make it a list")
     return value if value.fixed else body.root(value.kind, value.c)
+
+
+def listed(body: Body, node: ast.expr) -> Value:
+    """The items of an iterable as a new list."""
+    source = plan_source(body, node)
+    kind = ListOf(source.value.kind)
+    if not may_be_item(kind.item):
+        raise Refused(node, f"going through {show(kind.item)} here", "make it a list")
+    made = new_list(body, node, kind)
+    with looping(body, node, source) as value, body.statement():
+        append(body, node, made, value)
+    return made

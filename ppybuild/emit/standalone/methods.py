@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from ppybuild.emit.standalone import builtins
+from ppybuild.emit.standalone import builtins, dicts, sets
 from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.items import fitting, item, put
+from ppybuild.emit.standalone.iteration import VIEWS
 from ppybuild.emit.standalone.kinds import (
     BOOL,
     INT,
     TEXT,
     ArrayOf,
+    DictOf,
     Kind,
     ListOf,
+    SetOf,
     show,
 )
 from ppybuild.emit.standalone.lists import append, gathered
@@ -31,6 +34,9 @@ def lower_method(body: Body, node: ast.Call, name: str) -> Value:
     said = ast.unparse(node.func.value)
     if said in ("sys.stdout", "sys.stderr"):
         return _stream(body, node, said, method)
+    if said == "sys.stdin" and method in _INPUT and not node.args and not node.keywords:
+        body.at(node)
+        return body.temporary(TEXT, f"{_INPUT[method]}()")
     template = node.func.value
     if (
         method == "format"
@@ -43,10 +49,11 @@ def lower_method(body: Body, node: ast.Call, name: str) -> Value:
         value = body.keep(value)
     if value.kind == TEXT:
         return _text(body, node, value, method)
-    if isinstance(value.kind, ListOf | ArrayOf):
-        rule = _LISTS.get(method)
-        if rule is not None:
-            return rule(body, node, value)
+    for kinds, rules in _RULES:
+        if isinstance(value.kind, kinds) and method in rules:
+            return rules[method](body, node, value)
+    if isinstance(value.kind, DictOf) and method in VIEWS:
+        raise Refused(node, "a view of a dict that is kept", "make it a list")
     raise Refused(node, f"`{name}`")
 
 
@@ -64,6 +71,8 @@ def _stream(body: Body, node: ast.Call, said: str, method: str) -> Value:
             return Value(INT, f"{value.c}.length", fixed=value.fixed)
     raise Refused(node, f"`{said}.{method}`")
 
+
+_INPUT = {"read": "ppy_read_all", "readline": "ppy_read_one_line"}
 
 # str: the C function, the kinds of its arguments, and of its result.
 _TEXTS: dict[tuple[str, int], tuple[str, tuple[Kind, ...], Kind]] = {
@@ -115,6 +124,8 @@ def _item_kind(value: Value) -> ListOf | ArrayOf:
 
 
 def _append(body: Body, node: ast.Call, where: Value) -> Value:
+    if len(node.args) == 1 and isinstance(where.kind, ListOf):
+        body.hint(node.args[0], where.kind.item)
     (value,) = _arguments(body, node, 1, 1)
     append(body, node, where, value)
     return NOTHING
@@ -227,3 +238,8 @@ _LISTS: dict[str, Callable[[Body, ast.Call, Value], Value]] = {
     "copy": _copy,
     "sort": _sort,
 }
+_RULES = (
+    ((ListOf, ArrayOf), _LISTS),
+    ((DictOf,), dicts.METHODS),
+    ((SetOf,), sets.METHODS),
+)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import Body, has_effects
+from ppybuild.emit.standalone.entries import find, is_in
 from ppybuild.emit.standalone.kinds import (
     BOOL,
     FLOAT,
@@ -14,6 +15,7 @@ from ppybuild.emit.standalone.kinds import (
     NUMBERS,
     TEXT,
     ArrayOf,
+    DictOf,
     Kind,
     ListOf,
     Reference,
@@ -52,6 +54,13 @@ _FLOATS_CHECKED: dict[type[ast.operator], str] = {
     ast.Mod: "mod_f64",
     ast.Pow: "pow_f64",
 }
+SETS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.BitOr: ("ppy_set_union", "ppy_set_update"),
+    ast.BitAnd: ("ppy_set_intersection", "ppy_set_keep_common"),
+    ast.Sub: ("ppy_set_difference", "ppy_set_remove_all"),
+    ast.BitXor: ("ppy_set_symmetric", "ppy_set_flip"),
+}
+"""Of two sets: the function that makes a third, and that which changes the first."""
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("==", "eq"),
     ast.NotEq: ("!=", "ne"),
@@ -133,6 +142,14 @@ def lower_binary(
     if left.kind in NUMBERS and right.kind in NUMBERS:
         return _numbers(body, node, op, left, right)
     sign = _SIGNS[type(op)]
+    if isinstance(left.kind, SetOf) and left.kind == right.kind and type(op) in SETS:
+        body.at(node)
+        return body.root(left.kind, f"{SETS[type(op)][0]}({left.c}, {right.c})")
+    if isinstance(left.kind, DictOf) and left.kind == right.kind and type(op) is ast.BitOr:
+        body.at(node)
+        made = body.root(left.kind, f"ppy_dict_copy({left.c})")
+        body.line(f"ppy_dict_update({made.c}, {right.c});")
+        return made
     match op, left.kind, right.kind:
         case ast.Add(), a, b if a == b == TEXT:
             return body.temporary(
@@ -321,6 +338,11 @@ def _contains(body: Body, node: ast.AST, item: Value, where: Value) -> str:
         item = body.keep(item)
         tests = [_same_part(body, node, item, each) for each in where.items()]
         return f"({' || '.join(tests)})" if tests else "false"
+    if isinstance(where.kind, DictOf):
+        at, _ = find(body, node, where, item)
+        return f"({at} >= 0)"
+    if isinstance(where.kind, SetOf):
+        return is_in(body, node, item, where)
     if isinstance(where.kind, ListOf | ArrayOf):
         return f"({index_of(body, node, item, where).c} >= 0)"
     raise Refused(node, f"`in` {show(where.kind)}")

@@ -7,6 +7,13 @@ from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import FRAME, Body, Loop, has_effects
 from ppybuild.emit.standalone.calls import form_flag, lower_exit
+from ppybuild.emit.standalone.entries import (
+    as_key,
+    delete_entry,
+    dict_of,
+    load_entry,
+    store_entry,
+)
 from ppybuild.emit.standalone.exceptions import RAISED
 from ppybuild.emit.standalone.imports import lower_import
 from ppybuild.emit.standalone.items import checked_index, index_value, item, put, store_item
@@ -15,13 +22,17 @@ from ppybuild.emit.standalone.kinds import (
     NONE,
     TEXT,
     ArrayOf,
+    DictOf,
+    Kind,
     ListOf,
+    Reference,
+    SetOf,
     TupleOf,
     c_type,
     has_text,
     show,
 )
-from ppybuild.emit.standalone.operators import lower_binary
+from ppybuild.emit.standalone.operators import SETS, lower_binary
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.texts import repr_of, str_of
 from ppybuild.emit.standalone.tries import leave_tries, lower_try
@@ -75,7 +86,7 @@ def _simple(body: Body, node: ast.stmt) -> None:
                 body.line("__builtin_unreachable();")
                 body.bound = None
         case ast.Assign(targets=targets, value=value):
-            given = body.value(value)
+            given = body.value_for(value, _kind_of_target(body, targets[0]))
             if len(targets) > 1 or not isinstance(targets[0], ast.Name):
                 given = body.keep(given)
             for target in targets:
@@ -83,7 +94,7 @@ def _simple(body: Body, node: ast.stmt) -> None:
         case ast.AnnAssign(value=None):
             pass
         case ast.AnnAssign(target=target, value=value) if value is not None:
-            assign(body, target, body.value(value))
+            assign(body, target, body.value_for(value, _kind_of_target(body, target)))
         case ast.AugAssign():
             _augment(body, node)
         case ast.Return():
@@ -119,6 +130,18 @@ def _is_exit(body: Body, node: ast.Call) -> bool:
 
 
 # Assignments
+
+
+def _kind_of_target(body: Body, target: ast.expr) -> Kind | None:
+    match target:
+        case ast.Name(id=name):
+            return body.kind_of_name(target, name)
+        case ast.Subscript(value=where):
+            kind = body.kind_at(where)
+            if isinstance(kind, DictOf):
+                return kind.value
+            return kind.item if isinstance(kind, ListOf) else None
+    return None
 
 
 def assign(body: Body, target: ast.expr, value: Value) -> None:
@@ -164,6 +187,9 @@ def _augment(body: Body, node: ast.AugAssign) -> None:
     if not isinstance(target, ast.Name):
         raise Refused(node, f"an assignment to `{ast.unparse(target)}`")
     left = body.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+    if isinstance(left.kind, SetOf | DictOf):
+        _augment_table(body, node, left, body.value(node.value))
+        return
     if isinstance(left.kind, ListOf | ArrayOf):
         right = body.value(node.value)
         if not isinstance(node.op, ast.Add) or right.kind != left.kind:
@@ -182,11 +208,33 @@ def _augment(body: Body, node: ast.AugAssign) -> None:
     body.assign(node, target.id, lower_binary(body, node, node.op, left, right))
 
 
+def _augment_table(body: Body, node: ast.AugAssign, left: Value, right: Value) -> None:
+    change = SETS[type(node.op)][1] if type(node.op) in SETS else ""
+    if isinstance(left.kind, DictOf) and isinstance(node.op, ast.BitOr):
+        change = "ppy_dict_update"
+    if not change or left.kind != right.kind:
+        raise Refused(node, f"this change of {show(left.kind)} in its place")
+    body.at(node)
+    body.line(f"{change}({left.c}, {right.c});")
+
+
+def _augment_entry(body: Body, node: ast.AugAssign, where: Value, key: Value) -> None:
+    key = body.keep(key)
+    left = load_entry(body, node.target, where, key)
+    if isinstance(left.kind, Reference):
+        raise Refused(node, f"this change of {show(left.kind)} in its place")
+    value = lower_binary(body, node, node.op, left, body.value(node.value))
+    store_entry(body, node, where, as_key(body, node, dict_of(where).key, key), value)
+
+
 def _augment_item(body: Body, node: ast.AugAssign, target: ast.Subscript) -> None:
     where = body.value(target.value)
     if has_effects(target.slice) or has_effects(node.value):
         where = body.keep(where)
     kind = where.kind
+    if isinstance(kind, DictOf):
+        _augment_entry(body, node, where, body.value(target.slice))
+        return
     if isinstance(target.slice, ast.Slice) or not isinstance(kind, ListOf | ArrayOf):
         raise Refused(node, f"this change of {show(kind)} in its place")
     index = body.keep(index_value(body, target.slice))
@@ -207,6 +255,9 @@ def _delete(body: Body, target: ast.expr) -> None:
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
         raise Refused(target, f"`del {ast.unparse(target)}`")
     where = body.value(target.value)
+    if isinstance(where.kind, DictOf):
+        delete_entry(body, target, where, body.value(target.slice))
+        return
     index = index_value(body, target.slice)
     if not isinstance(where.kind, ListOf | ArrayOf):
         raise Refused(target, f"`del` of an item of {show(where.kind)}")
@@ -221,7 +272,7 @@ def _delete(body: Body, target: ast.expr) -> None:
 def _return(body: Body, node: ast.Return) -> None:
     if body.function is None:
         raise Refused(node, "`return` outside a function")
-    value = body.value(node.value) if node.value is not None else None
+    value = body.value_for(node.value, body.result) if node.value is not None else None
     kind = value.kind if value is not None else NONE
     if kind != body.result:
         raise Refused(node, f"the function returns {show(body.result)}, and here {show(kind)}")

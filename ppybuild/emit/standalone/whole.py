@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.names import mangle
-from ppybuild.emit.standalone.kinds import Kind, Reference, TupleOf, c_type, is_flat, kind_of
+from ppybuild.emit.standalone.kinds import (
+    Kind,
+    Reference,
+    TupleOf,
+    c_type,
+    is_flat,
+    kind_of,
+    may_be_item,
+)
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value
 from ppybuild.graph import types
@@ -107,12 +115,17 @@ class Whole:
 
     # Variables
 
-    def variable(self, module: str, name: str, node: ast.AST) -> Variable:
-        """A global variable by the name that code of `module` has for it."""
+    def variable(
+        self, module: str, name: str, node: ast.AST, kind: Kind | None = None
+    ) -> Variable:
+        """A global variable by the name that code of `module` has for it.
+
+        `kind` is that of what is assigned: it counts where the program's types do not tell.
+        """
         module, name = self._origin(module, name, node)
         key = (module, name)
         if key not in self.variables:
-            self.variables[key] = self._variable(key, node)
+            self.variables[key] = self._variable(key, node, kind)
         return self.variables[key]
 
     def is_settled(self, module: str, name: str, node: ast.AST) -> bool:
@@ -120,15 +133,16 @@ class Whole:
         module, name = self._origin(module, name, node)
         return name not in self.stores(module) or name in self.early(module)
 
-    def _variable(self, key: tuple[str, str], node: ast.AST) -> Variable:
+    def _variable(self, key: tuple[str, str], node: ast.AST, assigned: Kind | None) -> Variable:
         module, name = key
         found = self.stores(module).get(name)
         if found is None:
             raise Refused(node, f"`{name}` is no variable of the program")
         known = [type_ for type_ in found if type_ is not None]
         joined = join_all(known)
-        kind = kind_of(joined)
-        if kind is None or not known:
+        kind = kind_of(joined) if len(known) == len(found) else None
+        kind = kind or assigned
+        if kind is None or not may_be_item(kind):
             raise Refused(node, f"`{name}` is {show(joined)}")
         plain = mangle(f"{module}.{name}")
         place = self._place(f"ppy_G_{plain}", kind)

@@ -67,6 +67,7 @@ static void resize(ppy_list *dict, int64_t places) {
     if (made) table->places = made;
     if (!hashes || !states || !made) no_memory();
     table->mask = places - 1;
+    table->fill = kept;
     ppy_count_bytes(places * PPY_PLACE_BYTES);
     for (int64_t i = 0; i < places; i++) made[i] = -1;
     for (int64_t at = 0; at < kept; at++) put_place(table, hashes[at], at);
@@ -97,7 +98,7 @@ int64_t ppy_dict_place(ppy_list *dict, const void *key) {
     const int64_t hash = ppy_item_hash(key_layout(dict), key), found = find(dict, key, hash);
     if (found >= 0) return found;
     ppy_table *table = dict->table;
-    if (dict->length == usable(table->mask + 1)) {
+    if (table->fill == usable(table->mask + 1)) {
         int64_t places = SMALLEST;
         while (places < table->used * 3) places *= 2;
         resize(dict, places);
@@ -107,6 +108,7 @@ int64_t ppy_dict_place(ppy_list *dict, const void *key) {
     table->hashes[at] = hash;
     table->states[at] = PPY_LIVE;
     table->used++;
+    table->fill++;
     put_place(table, hash, at);
     return at;
 }

@@ -76,20 +76,32 @@ static bool fill(void) {
     return !ended;
 }
 
-/* The line that begins at `from`, without its \n, the only end that standard input has on Linux;
- * false where there is nothing left. */
-static bool read_line(ppy_text *line) {
+/* The line that begins at `from`, with its \n, the only end that standard input has on Linux;
+ * false where there is nothing left. The text is gone when more is read. */
+bool ppy_read_line(ppy_text *line) {
     int64_t looked = 0;
     const char *end;
     while (!(end = checked > from + looked ? memchr(data + from + looked, '\n', (size_t)(checked - from - looked)) : NULL)) {
         looked = checked - from;
         if (!fill()) break;
     }
-    const int64_t bytes = end ? end - data - from : checked - from;
-    if (!end && bytes == 0) return false;
-    *line = ppy_arena_copy(ppy_text_of_bytes(data + from, bytes));
-    from += bytes + (end != NULL);
+    const int64_t bytes = end ? end - data - from + 1 : checked - from;
+    if (bytes == 0) return false;
+    *line = ppy_text_of_bytes(data + from, bytes);
+    from += bytes;
     return true;
+}
+
+ppy_text ppy_read_one_line(void) {
+    ppy_text line = {0};
+    return ppy_read_line(&line) ? ppy_arena_copy(line) : line;
+}
+
+ppy_text ppy_read_all(void) {
+    while (fill()) continue;
+    const ppy_text all = ppy_text_of_bytes(data + from, checked - from);
+    from = checked;
+    return all.bytes ? ppy_arena_copy(all) : (ppy_text){0};
 }
 
 ppy_text ppy_input(ppy_text prompt) {
@@ -104,9 +116,12 @@ ppy_text ppy_input(ppy_text prompt) {
         ppy_flush(PPY_STDOUT);
     }
     ppy_text line;
-    const bool found = read_line(&line);
+    const bool found = ppy_read_line(&line);
     if (terminal) ended = false; /* after Ctrl-D one may go on */
-    if (found) return line;
+    if (found) {
+        const int64_t end = line.bytes && line.data[line.bytes - 1] == '\n';
+        return ppy_arena_copy((ppy_text){line.data, line.bytes - end, line.length - end});
+    }
     if (terminal) ppy_raise(PPY_EOFError, (ppy_text){0});
     ppy_raise(PPY_EOFError, PPY_TEXT("EOF when reading a line"));
 }

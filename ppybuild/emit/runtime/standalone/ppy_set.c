@@ -33,15 +33,18 @@ ppy_list *ppy_set_new(const ppy_layout *layout) {
     return made;
 }
 
-/* The place of an equal item; or, as -1 less it, the free place where it belongs. */
+/* The place of an equal item; or, as -1 less it, the place where it belongs: the last on the way
+ * whose item has gone, else the free one at the end. */
 static int64_t look(const ppy_list *set, const void *wanted, int64_t hash) {
     const ppy_table *table = set->table;
+    int64_t gone = -1;
     uint64_t perturb = (uint64_t)hash, place = perturb & (uint64_t)table->mask;
     for (;;) {
         int64_t at = (int64_t)place;
         const int64_t last = at + NEIGHBOURS <= table->mask ? at + NEIGHBOURS : at;
         for (; at <= last; at++) {
-            if (table->states[at] == PPY_FREE) return -1 - at;
+            if (table->states[at] == PPY_FREE) return -1 - (gone < 0 ? at : gone);
+            if (table->states[at] == PPY_GONE) gone = at;
             if (is_live(set, at) && table->hashes[at] == hash && ppy_item_equal(set->layout, item(set, at), wanted)) return at;
         }
         perturb >>= 5;
@@ -49,12 +52,12 @@ static int64_t look(const ppy_list *set, const void *wanted, int64_t hash) {
     }
 }
 
-/* Writes where `look` has found a free place. */
+/* Of a place that is written: it is taken. */
 static void settle(ppy_list *set, int64_t at, int64_t hash) {
+    set->table->fill += set->table->states[at] == PPY_FREE;
     set->table->hashes[at] = hash;
     set->table->states[at] = PPY_LIVE;
     set->table->used++;
-    set->table->fill++;
 }
 
 /* The free place of an item that is certainly not there. */
@@ -95,11 +98,11 @@ static void grow(ppy_list *set) {
 }
 
 static void add(ppy_list *set, const void *wanted, int64_t hash) {
-    const int64_t found = look(set, wanted, hash), mask = set->table->mask;
+    const int64_t found = look(set, wanted, hash), mask = set->table->mask, before = set->table->fill;
     if (found >= 0) return;
     ppy_item_copy(set->layout, item(set, -1 - found), wanted);
     settle(set, -1 - found, hash);
-    if (set->table->fill * 5 >= mask * 3) grow(set);
+    if (set->table->fill > before && set->table->fill * 5 >= mask * 3) grow(set);
 }
 
 int64_t ppy_set_find(const ppy_list *set, const void *wanted) {
@@ -166,6 +169,14 @@ static void merge(ppy_list *set, const ppy_list *more) {
 ppy_list *ppy_set_copy(const ppy_list *set) {
     ppy_list *made = ppy_set_new(set->layout);
     merge(made, set);
+    return made;
+}
+
+ppy_list *ppy_set_again(const ppy_list *set) {
+    ppy_list *made = ppy_set_new(set->layout);
+    for (int64_t at = 0; at < set->length; at++) {
+        if (is_live(set, at)) add(made, item(set, at), set->table->hashes[at]);
+    }
     return made;
 }
 

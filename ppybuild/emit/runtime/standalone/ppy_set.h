@@ -27,6 +27,7 @@ void ppy_set_remove_all(ppy_list *a, const ppy_list *b);
 void ppy_set_flip(ppy_list *a, const ppy_list *b);
 void ppy_set_keep_common(ppy_list *a, const ppy_list *b);
 ppy_list *ppy_set_copy(const ppy_list *set);
+ppy_list *ppy_set_again(const ppy_list *set); /* the same, each item added in turn */
 ppy_list *ppy_set_listed(const ppy_list *set);
 
 static inline int64_t ppy_set_length(const ppy_list *set) { return set->table->used; }

@@ -16,5 +16,9 @@ void ppy_write(ppy_stream stream, ppy_text text);
 void ppy_flush(ppy_stream stream);
 /* input(prompt); EOFError. `prompt` without bytes prints none. The line is in the arena. */
 ppy_text ppy_input(ppy_text prompt);
+/* sys.stdin: the next line with its end, false where there is none; gone when more is read. */
+bool ppy_read_line(ppy_text *line);
+ppy_text ppy_read_one_line(void); /* sys.stdin.readline() */
+ppy_text ppy_read_all(void);      /* sys.stdin.read() */
 
 #endif

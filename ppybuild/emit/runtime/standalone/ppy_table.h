@@ -8,7 +8,7 @@ enum { PPY_FREE, PPY_LIVE, PPY_GONE };
 
 typedef struct ppy_table {
     int64_t used;     /* items that are in it */
-    int64_t fill;     /* of a set: with those that have gone */
+    int64_t fill;     /* with those that have gone: places that are taken */
     int64_t mask;     /* the places of a hash, less one */
     int64_t finger;   /* of a set: where `pop` looks next */
     int64_t *hashes;  /* by item */

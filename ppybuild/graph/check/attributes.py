@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ppybuild.diagnostics import Diagnostic, nearest
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.libraries import public
+from ppybuild.graph.check.objects import attributes_of, lacks
 from ppybuild.graph.check.place import Place, is_caught
 from ppybuild.graph.lattice import show
 from ppybuild.graph.types import (
@@ -15,6 +16,7 @@ from ppybuild.graph.types import (
     Array,
     Collection,
     Dictionary,
+    Instance,
     Literal,
     Module,
     Scalar,
@@ -39,12 +41,13 @@ def check_attribute(context: Context, place: Place, node: ast.AST) -> Iterator[D
         return
     if isinstance(owner, Module):
         yield from module_attribute(context, place, node, owner)
-    elif (
-        is_concrete(owner)
-        and context.library.member(owner, name) is None
-        and context.sure(place, node.value)
-    ):
-        yield missing(context, place, node, f"`{show(owner)}`", owner)
+    elif is_concrete(owner):
+        known = context.library.member(owner, name) is not None
+        if not known and context.sure(place, node.value):
+            yield missing(context, place, node, f"`{show(owner)}`", owner)
+    elif isinstance(owner, Instance) and lacks(context, place, node):
+        close = nearest(name, attributes_of(context, owner))
+        yield report(context, place, node, f"`{show(owner)}`", close)
 
 
 def module_attribute(

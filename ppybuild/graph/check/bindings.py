@@ -66,7 +66,7 @@ def collect(body: list[ast.stmt], found: dict[str, list[ast.expr | None]]) -> No
                 collect(block, found)
 
 
-def binds_anything(node: ast.Call | ast.Name) -> bool:
+def binds_anything(node: ast.expr) -> bool:
     """True for what may bind names that are computed: `globals()[name] = 1`, `exec(text)`,
     `setattr(thing, name, 1)`."""
     match node:
@@ -76,4 +76,23 @@ def binds_anything(node: ast.Call | ast.Name) -> bool:
             return False
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[_, *_]):
             return True
+    return False
+
+
+REGISTERING = frozenset(
+    {"setattr", "register_buffer", "register_parameter", "register_module", "add_module"}
+)
+
+
+def sets_anything(node: ast.expr) -> bool:
+    """True for what may give an object attributes whose names are computed."""
+    match node:
+        case ast.Name(id="vars" | "exec") | ast.Attribute(attr="__dict__" | "__class__"):
+            return True
+        case ast.Call(func=ast.Name(id=name), args=[_, ast.Constant(), *_]):
+            return False
+        case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(), *_]):
+            return False
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in REGISTERING or any(each.arg == "namespace" for each in node.keywords)
     return False

@@ -1,28 +1,39 @@
-"""E1305, E1301, E1401, E1402: calls that cannot succeed."""
+"""E1305, E1301, E1401, E1402: calls that cannot succeed; of the program's own here."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from ppybuild.diagnostics import Diagnostic, nearest
-from ppybuild.graph.check.context import Context
+from ppybuild.diagnostics import Diagnostic
+from ppybuild.graph.check.arguments import Taker, check_arguments
+from ppybuild.graph.check.constructors import constructor_of
+from ppybuild.graph.check.context import Context, text_of
+from ppybuild.graph.check.functions import is_bound_once, is_placeholder, overridden
+from ppybuild.graph.check.library_calls import check_library
 from ppybuild.graph.check.place import Place, is_caught
-from ppybuild.graph.check.tensors import report_problem, trusts_tensors
-from ppybuild.graph.check.values import contradicts
-from ppybuild.graph.lattice import show
-from ppybuild.graph.library import UNKNOWN_VALUE, Argument, CallProblem, Value
-from ppybuild.graph.program import Function, Parameter
-from ppybuild.graph.types import Class, Instance, Method, Module, Tensor, Type, Unknown
-from ppybuild.graph.types import Function as FunctionType
+from ppybuild.graph.lattice import members_of, show
+from ppybuild.graph.program import Function
+from ppybuild.graph.types import (
+    NONE,
+    Array,
+    Class,
+    Collection,
+    Dictionary,
+    Instance,
+    Literal,
+    Module,
+    Scalar,
+    Tensor,
+    Tuple,
+    Type,
+)
 
 TRANSPARENT = frozenset(
     {"staticmethod", "classmethod", "pure", "export", "no_grad", "inference_mode", "lru_cache",
      "cache"}
 )  # fmt: skip
 """Decorators after which a function takes what its definition says."""
-BUILT_IN = ("builtins.", "math.", "cmath.", "time.", "torch.", "itertools.", "operator.")
-"""Modules written in C, whose functions refuse other types than they declare."""
 
 
 def check_call(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
@@ -30,12 +41,47 @@ def check_call(context: Context, place: Place, node: ast.AST) -> Iterator[Diagno
     if place.conditional or is_caught(place, "TypeError"):
         return
     callee = context.facts.callees.get(node)
-    if callee is None or not context.reached(node.func):
+    if not context.reached(node.func):
+        return
+    if callee is None:
+        yield from check_callable(context, place, node)
         return
     if callee.kind == "project":
         yield from check_own(context, place, node, callee.name)
+    elif callee.kind == "class":
+        taker = constructor_of(context, place, node, callee.name)
+        if taker is not None:
+            yield from check_arguments(context, place, node, taker)
     elif callee.kind in ("external", "method"):
         yield from check_library(context, place, node)
+
+
+VALUES = Scalar | Literal | Tuple | Array | Tensor | Collection | Dictionary
+"""Types of values that cannot be called."""
+
+
+def is_value(context: Context, kind: Type) -> bool:
+    """True for what cannot be called; a module where its text is known."""
+    if isinstance(kind, Module):
+        own = kind.name in context.facts.program.modules
+        return own or bool(context.library.names(kind))
+    return isinstance(kind, VALUES) and kind != NONE
+
+
+def check_callable(context: Context, place: Place, node: ast.Call) -> Iterator[Diagnostic]:
+    """A call of a value that is no function."""
+    found = context.type(node.func)
+    kinds = members_of(found)
+    if not kinds or not all(is_value(context, each) for each in kinds):
+        return
+    if context.sure(place, node.func):
+        yield context.report(
+            "E1305",
+            f"`{text_of(node.func)}` is no function, and cannot be called",
+            place,
+            node,
+            label=show(found),
+        )
 
 
 def check_own(
@@ -47,25 +93,14 @@ def check_own(
     if function is None or signature is None or not is_plain(context, function, node):
         return
     parameters = signature.parameters
-    if function.owner is not None and not isinstance(node.func, ast.Name):
-        parameters = parameters if is_static(function) else parameters[1:]
-    problem = bind(function, parameters, node)
-    if problem is not None:
-        yield context.report("E1305", problem[0], place, problem[1], help=declared(function))
+    of_object = isinstance(context.type(node.func), Instance)
+    if of_object and not context.sure(place, node.func):
         return
-    for parameter, argument in pairs(parameters, node):
-        found = context.type(argument)
-        if not parameter.annotated or not contradicts(found, parameter.type):
-            continue
-        if context.sure(place, argument):
-            yield context.report(
-                "E1301",
-                f"`{function.node.name}` takes `{show(parameter.type)}` as `{parameter.name}`",
-                place,
-                argument,
-                label=show(found),
-                help=f"pass `{show(parameter.type)}`, or declare the parameter otherwise",
-            )
+    if of_object or (function.owner is not None and not isinstance(node.func, ast.Name)):
+        parameters = parameters if is_static(function) else parameters[1:]
+    yield from check_arguments(
+        context, place, node, Taker(function.node.name, parameters, declared(function))
+    )
 
 
 def is_plain(context: Context, function: Function, node: ast.Call) -> bool:
@@ -86,6 +121,8 @@ def is_plain(context: Context, function: Function, node: ast.Call) -> bool:
         if through is not None and not isinstance(context.type(through), Module):
             return False  # a function that a class took over as a method
         return is_bound_once(context, function)
+    if isinstance(context.type(node.func), Instance):
+        return not overridden(context, function)  # an object, by `__call__` or `forward`
     if not isinstance(node.func, ast.Attribute) or is_super(node.func.value):
         return False
     if isinstance(context.type(node.func.value), Class):
@@ -97,38 +134,6 @@ def is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
 
 
-def is_bound_once(context: Context, function: Function) -> bool:
-    """True where the module's name is bound by this definition alone, at its top level."""
-    module = context.facts.program.modules[function.module]
-    if function.node not in module.tree.body:
-        return False
-    return function.node.name not in context.rebound(module)
-
-
-def overridden(context: Context, function: Function) -> bool:
-    """True where a subclass in the program defines the method again."""
-    pending = [function.owner or ""]
-    seen: set[str] = set()
-    while pending:
-        for child in context.subclasses.get(pending.pop(), ()):
-            if child.name not in seen:
-                seen.add(child.name)
-                pending.append(child.name)
-                if f"{child.name}.{function.node.name}" in context.facts.program.functions:
-                    return True
-    return False
-
-
-def is_placeholder(function: Function) -> bool:
-    """A method that only stands for what subclasses define."""
-    body = function.node.body
-    return all(
-        isinstance(statement, ast.Pass | ast.Raise)
-        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-        for statement in body
-    )
-
-
 def is_static(function: Function) -> bool:
     return any(
         isinstance(decorator, ast.Name) and decorator.id == "staticmethod"
@@ -138,165 +143,3 @@ def is_static(function: Function) -> bool:
 
 def declared(function: Function) -> str:
     return f"it is declared as `{function.node.name}({ast.unparse(function.node.args)})`"
-
-
-def bind(
-    function: Function, parameters: Sequence[Parameter], node: ast.Call
-) -> tuple[str, ast.AST] | None:
-    """Why the arguments do not match, and where."""
-    name = function.node.name
-    if any(isinstance(argument, ast.Starred) for argument in node.args):
-        return None
-    positional = [p for p in parameters if p.kind in ("positional", "normal")]
-    kinds = {parameter.kind for parameter in parameters}
-    if len(node.args) > len(positional) and "rest" not in kinds:
-        most = len(positional)
-        text = f"`{name}` takes {most} positional argument{'s' * (most != 1)}"
-        return f"{text}, and gets {len(node.args)}", node.args[most]
-    taken = {parameter.name for parameter in positional[: len(node.args)]}
-    by_name = {p.name for p in parameters if p.kind in ("normal", "keyword")}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            return None
-        if keyword.arg in taken and keyword.arg in by_name:
-            return f"`{name}` gets `{keyword.arg}` twice", keyword
-        if keyword.arg not in by_name and "keywords" not in kinds:
-            close = nearest(keyword.arg, by_name)
-            hint = f"; did you mean `{close}`?" if close else ""
-            return f"`{name}` has no parameter `{keyword.arg}`{hint}", keyword
-        taken.add(keyword.arg)
-    needed = [
-        p.name
-        for p in parameters
-        if p.default is None and p.kind in ("positional", "normal", "keyword")
-    ]
-    missing = [f"`{needs}`" for needs in needed if needs not in taken]
-    if missing:
-        return f"`{name}` needs {', '.join(missing)}", node
-    return None
-
-
-def pairs(
-    parameters: Sequence[Parameter], node: ast.Call
-) -> Iterator[tuple[Parameter, ast.expr]]:
-    """Each argument with its parameter."""
-    positional = [p for p in parameters if p.kind in ("positional", "normal")]
-    for parameter, argument in zip(positional, node.args, strict=False):
-        if isinstance(argument, ast.Starred):
-            return
-        yield parameter, argument
-    by_name = {p.name: p for p in parameters if p.kind in ("normal", "keyword")}
-    for keyword in node.keywords:
-        if keyword.arg in by_name:
-            yield by_name[keyword.arg], keyword.value
-
-
-def check_library(context: Context, place: Place, node: ast.Call) -> Iterator[Diagnostic]:
-    """A call of a library's function, or of a method of a built-in value or tensor."""
-    callee = context.type(node.func)
-    if not isinstance(callee, FunctionType | Method | Class):
-        return
-    if isinstance(callee, Method) and isinstance(callee.receiver, Instance | Unknown | Module):
-        return
-    if isinstance(callee, Class) and callee.name in context.facts.program.classes:
-        return
-    if not context.sure(place, node.func) and not is_sure_method(context, place, node.func):
-        return
-    arguments, keywords, unpacked = arguments_of(context, node)
-    problem = context.problem(callee, arguments, keywords, unpacked=unpacked)
-    if problem is None:
-        return
-    at = node_of(node, problem)
-    if problem.kind in ("shape", "dtype"):
-        surely = all(context.sure(place, part) for part in tensors_of(context, node))
-        if surely and trusts_tensors(context, place):
-            yield report_problem(context, place, node, problem)
-    elif problem.kind in ("count", "name"):
-        yield context.report("E1305", problem.message, place, at)
-    elif is_built_in(callee) and surely_wrong(context, place, node, problem):
-        yield context.report(
-            "E1301",
-            problem.message,
-            place,
-            at,
-            label=show(problem.found) if not isinstance(problem.found, Unknown) else "",
-            help=f"it takes `{problem.expected}`" if problem.expected else "",
-        )
-
-
-def is_sure_method(context: Context, place: Place, function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and context.sure(place, function.value)
-
-
-def is_built_in(callee: Type) -> bool:
-    match callee:
-        case FunctionType(name=name) | Class(name=name):
-            return name.startswith(BUILT_IN) and not name.endswith("__")
-        case Method():
-            return not isinstance(callee.receiver, Class)
-        case _:
-            return False
-
-
-def surely_wrong(context: Context, place: Place, node: ast.Call, problem: CallProblem) -> bool:
-    at = node_of(node, problem)
-    parts = [at] if at is not node and isinstance(at, ast.expr) else [*node.args]
-    parts = [part.value if isinstance(part, ast.keyword) else part for part in parts]
-    return bool(parts) and all(
-        isinstance(part, ast.expr) and context.sure(place, part) for part in parts
-    )
-
-
-def node_of(node: ast.Call, problem: CallProblem) -> ast.expr:
-    """The argument at fault, or the call."""
-    at = problem.argument
-    if isinstance(at, int) and at < len(node.args):
-        return node.args[at]
-    for keyword in node.keywords:
-        if keyword.arg is not None and keyword.arg == at:
-            return keyword.value
-    return node
-
-
-def tensors_of(context: Context, node: ast.Call) -> list[ast.expr]:
-    """The arguments whose shapes and dtypes the finding is about."""
-    parts = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if isinstance(node.func, ast.Attribute):
-        parts.append(node.func.value)
-    return [part for part in parts if isinstance(context.type(part), Tensor)]
-
-
-def arguments_of(
-    context: Context, node: ast.Call
-) -> tuple[list[Argument], Mapping[str, Argument], bool]:
-    arguments = [argument_of(context, argument) for argument in node.args]
-    keywords = {
-        keyword.arg: argument_of(context, keyword.value)
-        for keyword in node.keywords
-        if keyword.arg is not None
-    }
-    return arguments, keywords, any(keyword.arg is None for keyword in node.keywords)
-
-
-def argument_of(context: Context, node: ast.expr) -> Argument:
-    if isinstance(node, ast.Starred):
-        return Argument(context.type(node.value), starred=True)
-    name = None
-    if isinstance(node, ast.Attribute):
-        owner = context.type(node.value)
-        name = f"{owner.name}.{node.attr}" if isinstance(owner, Module) else None
-    return Argument(context.type(node), value_of(context, node), name)
-
-
-def value_of(context: Context, node: ast.expr) -> Value:
-    match node:
-        case ast.Constant(value=value) if value is None or isinstance(
-            value, int | float | str | bytes
-        ):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
-            return -value
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return tuple(value_of(context, part) for part in parts)
-        case _:
-            return context.facts.constants.get(node, UNKNOWN_VALUE)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ppybuild.diagnostics import Diagnostic
+from ppybuild.graph.check.bindings import sets_anything
 from ppybuild.graph.check.certain import Certainty
 from ppybuild.graph.check.conditions import find_flags
 from ppybuild.graph.check.nodes import Nodes
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.imports import Exports
+from ppybuild.graph.infer.hierarchy import Hierarchy
 from ppybuild.graph.library import Argument, CallProblem, Library
 from ppybuild.graph.locations import locate
 from ppybuild.graph.program import Class, Facts, Function, Module
@@ -58,6 +60,16 @@ class Context:
     def exports(self) -> Exports:
         return Exports(self.facts.program.modules)
 
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        return Hierarchy(self.facts.program, self.library)
+
+    @cached_property
+    def constructed(self) -> frozenset[str]:
+        """The classes of the program that it makes objects of."""
+        callees = self.facts.callees.values()
+        return frozenset(callee.name for callee in callees if callee.kind == "class")
+
     def provides(self, name: str) -> bool:
         """True for a module of the project and for a folder that holds some."""
         return name in self.facts.program.modules or name in self._folders
@@ -90,6 +102,26 @@ class Context:
                     case _:
                         pass
         return frozenset(found)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Texts of the program that may be the name of an attribute."""
+        return frozenset(
+            node.value
+            for module in self.facts.program.modules.values()
+            for node in self._nodes.find(module, ast.Constant)
+            if isinstance(node.value, str) and node.value.isidentifier()
+        )
+
+    @cached_property
+    def objects_are_open(self) -> bool:
+        """True where the program gives some object attributes of names that it computes."""
+        return any(
+            sets_anything(node)
+            for module in self.facts.program.modules.values()
+            for kind in (ast.Call, ast.Name, ast.Attribute)
+            for node in self._nodes.find(module, kind)
+        )
 
     def rebound(self, module: Module) -> frozenset[str]:
         """Names that the module assigns, deletes or imports, at any depth."""

@@ -17,7 +17,12 @@ from ppybuild.graph.check.conditions import (
 from ppybuild.graph.check.context import Context
 from ppybuild.graph.check.libraries import check_import, check_import_from
 from ppybuild.graph.check.names import check_names
-from ppybuild.graph.check.operators import check_augmented, check_binary, check_unary
+from ppybuild.graph.check.operators import (
+    check_augmented,
+    check_binary,
+    check_compare,
+    check_unary,
+)
 from ppybuild.graph.check.optional import check_optional
 from ppybuild.graph.check.place import Place
 from ppybuild.graph.check.purity import check_purity
@@ -26,6 +31,7 @@ from ppybuild.graph.check.values import (
     check_item,
     check_iteration,
     check_return,
+    check_unpacking,
 )
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Facts, Function
@@ -40,6 +46,8 @@ FAMILIES: Mapping[type[ast.AST], tuple[Check, ...]] = {
     ast.Subscript: (check_optional, check_item),
     ast.Call: (check_optional, check_call),
     ast.BinOp: (check_optional, check_binary),
+    ast.Compare: (check_compare,),
+    ast.Assign: (check_unpacking,),
     ast.AugAssign: (check_optional, check_augmented),
     ast.UnaryOp: (check_optional, check_unary),
     ast.For: (check_optional, check_iteration),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.context import Context, text_of
@@ -25,6 +25,15 @@ from ppybuild.graph.types import (
     Type,
 )
 
+ORDERINGS: Mapping[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "in",
+}
+"""Comparisons that some values refuse."""
 PLAIN = (Scalar, Literal, Tuple, Array, Tensor, Collection, Dictionary)
 
 
@@ -33,6 +42,17 @@ def check_binary(context: Context, place: Place, node: ast.AST) -> Iterator[Diag
     yield from check_operands(
         context, place, node, SYMBOLS[type(node.op)], node.left, node.right
     )
+
+
+def check_compare(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
+    """`left < right`, and `left in right`; whatever may be equal."""
+    assert isinstance(node, ast.Compare)
+    for left, operator, right in zip(
+        (node.left, *node.comparators), node.ops, node.comparators, strict=False
+    ):
+        symbol = ORDERINGS.get(type(operator))
+        if symbol is not None:
+            yield from check_operands(context, place, node, symbol, left, right)
 
 
 def check_augmented(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:

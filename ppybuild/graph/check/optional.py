@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.context import Context, text_of
+from ppybuild.graph.check.functions import is_bound_once, is_placeholder, overridden
 from ppybuild.graph.check.place import Place, is_caught
 from ppybuild.graph.check.settled import may_be_settled
+from ppybuild.graph.check.values import is_generator
 from ppybuild.graph.lattice import base_scalar, is_optional, show
 from ppybuild.graph.scopes import parameters_of
 from ppybuild.graph.syntax import walk
-from ppybuild.graph.types import BYTES, STR, Instance, Tensor
+from ppybuild.graph.types import BYTES, NONE, STR, Instance, Tensor
 
 TENSOR_ATTRIBUTES = frozenset({"grad", "grad_fn"})
 """Attributes of a tensor that are None until something is computed."""
@@ -23,6 +25,9 @@ def check_optional(context: Context, place: Place, node: ast.AST) -> Iterator[Di
     if place.conditional or is_caught(place, "TypeError", "AttributeError"):
         return
     for operand in operands(context, node):
+        if context.type(operand) == NONE:
+            yield from report_nothing(context, place, operand)
+            continue
         if not is_optional(context.type(operand)) or not is_declared(context, place, operand):
             continue
         function = place.function.node if place.function is not None else None
@@ -38,6 +43,88 @@ def check_optional(context: Context, place: Place, node: ast.AST) -> Iterator[Di
             help=advice(context, place, operand, text),
         )
         return
+
+
+def report_nothing(context: Context, place: Place, node: ast.expr) -> Iterator[Diagnostic]:
+    """A value that is None in every run that gets here."""
+    if is_nothing(context, place, node):
+        yield context.report(
+            "E1206",
+            f"`{text_of(node)}` is None here",
+            place,
+            node,
+            label="None",
+            help=how_to_give(context, place, node),
+        )
+
+
+def is_nothing(context: Context, place: Place, node: ast.expr) -> bool:
+    match node:
+        case ast.Call():
+            callee = context.facts.callees.get(node)
+            if callee is None:
+                return False
+            if callee.kind == "project":
+                return gives_nothing(context, callee.name)
+            return context.sure(place, node)
+        case ast.Name(id=name):
+            function = place.function
+            if function is None or place.nested:
+                return False
+            sources = context.certainty.bindings_of(function.node).get(name)
+            parameters = {parameter.arg for parameter in parameters_of(function.node)}
+            return (
+                bool(sources)
+                and name not in parameters
+                and all(
+                    source is not None
+                    and (
+                        is_nothing(context, place, source)
+                        if context.type(source) == NONE
+                        else context.sure(place, source)
+                    )
+                    for source in sources or ()
+                )
+            )
+        case ast.Constant(value=None):
+            return True
+        case _:
+            return False
+
+
+def gives_nothing(context: Context, name: str) -> bool:
+    """True where every call of a function of the program gives None."""
+    function = context.facts.program.functions.get(name)
+    signature = context.facts.signatures.get(name)
+    if function is None or signature is None or signature.result_declared:
+        return False
+    node = function.node
+    return (
+        signature.result == NONE
+        and isinstance(node, ast.FunctionDef)
+        and not node.decorator_list
+        and not is_generator(node)
+        and not is_placeholder(function)
+        and not overridden(context, function)
+        and not context.certainty.is_overloaded(name)
+        and node.name not in context.stored_attributes
+        and (function.owner is not None or is_bound_once(context, function))
+    )
+
+
+def how_to_give(context: Context, place: Place, node: ast.expr) -> str:
+    """What was most likely meant instead of a value that is None."""
+    call = node
+    if isinstance(node, ast.Name) and place.function is not None:
+        sources = context.certainty.bindings_of(place.function.node).get(node.id) or [None]
+        call = sources[-1] or node
+    callee = context.facts.callees.get(call) if isinstance(call, ast.Call) else None
+    if callee is None:
+        return f"give `{text_of(node)}` a value before this line"
+    name = callee.name.rpartition(".")[2]
+    if callee.kind == "project":
+        return f"`{name}` gives nothing back: end it with `return ...`"
+    return f"`{name}` gives None: it changes what it is called on, so use that afterwards"
 
 
 def operands(context: Context, node: ast.AST) -> tuple[ast.expr, ...]:

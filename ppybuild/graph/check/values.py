@@ -81,6 +81,29 @@ def check_annotated(context: Context, place: Place, node: ast.AST) -> Iterator[D
         )
 
 
+def check_unpacking(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
+    """`a, b = value` of a tuple of another length."""
+    assert isinstance(node, ast.Assign)
+    found = context.type(node.value)
+    if not isinstance(found, Tuple) or place.conditional or is_caught(place, "ValueError"):
+        return
+    for target in node.targets:
+        if not isinstance(target, ast.Tuple | ast.List) or any(
+            isinstance(each, ast.Starred) for each in target.elts
+        ):
+            continue
+        names, values = len(target.elts), len(found.items)
+        if names != values and context.sure(place, node.value):
+            yield context.report(
+                "E1301",
+                f"{values} value{'s' * (values != 1)} for {names} name{'s' * (names != 1)}",
+                place,
+                node.value,
+                label=show(found),
+                help="give each value a name; `_` for one that is not used",
+            )
+
+
 SCALAR_NAMES = {
     name: Scalar(name) for name in ("int", "float", "bool", "complex", "str", "bytes")
 }

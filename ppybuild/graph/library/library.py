@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 
 from ppybuild.graph.lattice import join_all
@@ -175,6 +176,24 @@ class Library:
         order = self._stubs.order(term.name) if term else None
         return frozenset(name for info in order or () for name in (*info.members, *info.fields))
 
+    def may_have(self, name: str, word: str) -> bool:
+        """False where objects of a class surely lack an attribute that nothing else sets: no
+        source of the class, nor of any that it derives from, has the word."""
+        order = self._stubs.order(name)
+        if order is None:
+            return True
+        for info in order:
+            if info.name == "builtins.object":
+                continue
+            sources = self._stubs.resolver.sources(info.definition.module)
+            if all(source.stub for source in sources):
+                return True
+            if info.open and info.name not in REGISTERING_CLASSES:
+                return True
+            if any(re.search(rf"\b{word}\b", source.text) for source in sources):
+                return True
+        return False
+
     def call(
         self,
         callee: Type,
@@ -320,6 +339,8 @@ def takes_tensors(dotted: str) -> int:
     return int(name in TENSOR_FUNCTIONS.get(owner, {}) and name in tensor_rules.OF_A_TENSOR)
 
 
+REGISTERING_CLASSES = frozenset({"torch.nn.Module", "torch.optim.Optimizer"})
+"""Classes that compute only such attributes as were set or registered before."""
 TENSOR_FUNCTIONS: Mapping[str, Mapping[str, Rule]] = {
     "torch": tensor_rules.FUNCTIONS,
     "torch.nn.functional": {

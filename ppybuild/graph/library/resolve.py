@@ -112,10 +112,13 @@ class Resolver:
                     return UNKNOWN_DEFINITION
                 texts.extend(starred)
         # A name that is made at run time is written somewhere in the module, or in one of
-        # those that it takes everything from.
-        # (or has a number in it, which a loop may have put there: `int5`).
+        # those that it takes everything from; or it has a number in it, which a loop may
+        # have put there: `int5` (not so `Conv2D` beside `Conv2d`).
         dynamic = any(source.dynamic for source in texts)
-        if re.search(r"\d", name) or (dynamic and any(name in s.text for s in texts)):
+        numbered = re.search(r"\d", name) and not any(
+            name.casefold() == other.casefold() for s in texts for other in s.names()
+        )
+        if numbered or (dynamic and any(name in s.text for s in texts)):
             return UNKNOWN_DEFINITION
         return None
 

@@ -42,7 +42,8 @@ class ReliedConstant:
     """The path leads to a value of exactly this type."""
 
     path: Path
-    value: int | float | bool
+    value: int | float | bool | str
+    """A str is ASCII, without zeros."""
 
 
 Relied = ReliedNative | ReliedLibrary | ReliedConstant

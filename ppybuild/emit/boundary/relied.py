@@ -40,12 +40,14 @@ def _row(relied: Relied) -> str:
             assert_never(relied)
 
 
-def constant_row(path: str, value: int | float | bool) -> str:
+def constant_row(path: str, value: int | float | bool | str) -> str:
     """The row of a constant at a path as `ppy_relies.c` reads it."""
     return f"{{{_text(path)}, {_constant(value)}}}"
 
 
-def _constant(value: int | float | bool) -> str:
+def _constant(value: int | float | bool | str) -> str:
+    if isinstance(value, str):
+        return f"PPY_TEXT, {_text(value)}, 0"
     if isinstance(value, bool):
         return f"PPY_BOOL, NULL, {int(value)}"
     if isinstance(value, int):
@@ -60,5 +62,12 @@ def _int64(value: int) -> str:
 
 def _text(name: str) -> str:
     """A C string of the name's UTF-8."""
-    parts = (chr(byte) if byte < 128 else f"\\{byte:03o}" for byte in name.encode())
+    parts = (
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in _ESCAPED else f"\\{byte:03o}"
+        for byte in name.encode()
+    )
     return f'"{"".join(parts)}"'
+
+
+_ESCAPED = '"\\?'
+"""What ends a C string, or begins something else in it."""

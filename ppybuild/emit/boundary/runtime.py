@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from ppybuild.emit.emission import SourceFile
 
 BOUNDARY = ("ppy_boundary.h", "ppy_boundary.c", "ppy_relies.c")
-KERNELS = ("ppy_kernel.h", "ppy_int.h", "ppy_float.h", "ppy_math.h")
+KERNELS = ("ppy_kernel.h", "ppy_int.h", "ppy_float.h", "ppy_math.h", "ppy_str.h")
 LOOPS = (*KERNELS, "ppy_wrap.h", "ppy_wrap.c", *BOUNDARY)
 
 

@@ -15,6 +15,7 @@ from typing import assert_never
 
 from ppybuild.emit.boundary.relied import emit_relied, relied_name
 from ppybuild.emit.loops.ir import (
+    CONSTANT,
     ArrayResult,
     BufferParameter,
     Function,
@@ -195,7 +196,9 @@ def _take(parameter: Parameter, value: str, name: str) -> Iterator[Argument | st
             element = parameter.element.value
             writable = "true" if parameter.writable else "false"
             take = f"ppy_take_{element}(self, {value}, {writable}, views, &held, &{name})"
-            if parameter.holder is not None:
+            if parameter.holder in CONSTANT:
+                take = f"ppy_take_{parameter.holder}({value}, views, &held, &{name})"
+            elif parameter.holder is not None:
                 items = "bools" if parameter.holder == "list of bools" else element
                 take = f"ppy_take_list_{items}({value}, views, &held, &{name})"
             yield Argument(f"ppy_{element}", name, take, held=True)

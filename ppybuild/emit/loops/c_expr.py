@@ -20,6 +20,7 @@ C_ELEMENTS = {
     ir.Element.U8: "uint8_t",
     ir.Element.I8: "int8_t",
 }
+"""A str has characters of several widths, and functions in `ppy_str.h`."""
 
 _TERNARY, _PREFIX, _PRIMARY = 0, 14, 15
 _INFIX = {
@@ -56,6 +57,11 @@ def _print(expr: ir.Expr, names: Names) -> tuple[str, int]:
             test = _operand(condition, names, _TERNARY + 1)
             sides = _widened((then, orelse), names, _TERNARY + 1, type_)
             return f"{test} ? {sides[0]} : {sides[1]}", _TERNARY
+        case ir.Load(buffer, index, type_) if names.elements[buffer] is ir.Element.STR:
+            return (
+                f"ppy_str_at({names.variables[buffer]}, {print_expr(index, names)})",
+                _PRIMARY,
+            )
         case ir.Load(buffer, index, type_):
             text = f"{names.variables[buffer]}.data[{print_expr(index, names)}]"
             if names.elements[buffer] in (ir.Element.F64, ir.Element.I64):
@@ -77,6 +83,8 @@ def _elements(buffer: str, start: ir.Expr | None, length: ir.Expr | None, names:
     name = names.variables[buffer]
     if start is None or length is None:
         return name
+    if names.elements[buffer] is ir.Element.STR:
+        return f"ppy_str_part({name}, {print_expr(start, names)}, {print_expr(length, names)})"
     first = _operand(start, names, _INFIX["+"] + 1, mixed=_INFIX["+"])
     type_ = f"ppy_{names.elements[buffer].value}"
     return f"({type_}){{{name}.data + {first}, {print_expr(length, names)}}}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ppybuild.emit.loops import ir
+from ppybuild.emit.loops.ops import CHARACTER_TESTS
 
 INFIX = {
     "and": "and", "or": "or", "add": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=",
@@ -29,6 +30,8 @@ WORDS = {
     "pow": "`**` out of range",
     "shl": "`<<`: negative count, or leaves 64 bits",
     "shr": "`>>`: negative count",
+    "lower": "`lower` gives several characters",
+    "upper": "`upper` gives several characters",
 }
 """Why a check fails, by the first part of its name; others are functions of `math`."""
 
@@ -52,6 +55,8 @@ def remaining_guards(function: ir.Function) -> tuple[RemainingGuard, ...]:
 def _guards(block: ir.Block, unless: str) -> Iterator[RemainingGuard]:
     for statement in block:
         match statement:
+            case ir.Checked(op=op) if op in CHARACTER_TESTS:
+                pass
             case ir.Checked(op=op, location=at):
                 yield RemainingGuard(at.line, _in_words(op), unless)
             case ir.Guard(kind=kind, location=at):

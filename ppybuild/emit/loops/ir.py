@@ -37,6 +37,8 @@ class Element(Enum):
     I32 = "i32"
     U8 = "u8"
     I8 = "i8"
+    STR = "str"
+    """The code points of a str, whichever width Python stores them in; read only."""
 
     @property
     def type(self) -> Type:
@@ -343,8 +345,11 @@ Block = tuple[Statement, ...]
 # Functions
 
 
-Holder = Literal["array", "list", "list of bools"]
-"""What numbers in memory are in Python: an `array.array`, or a list."""
+Holder = Literal["array", "list", "list of bools", "str", "bytes"]
+"""What numbers in memory are in Python."""
+LISTS: tuple[Holder, ...] = ("list", "list of bools")
+CONSTANT: tuple[Holder, ...] = ("str", "bytes")
+"""What nothing can be stored into, so that its memory stays what it is."""
 
 
 @final
@@ -362,8 +367,8 @@ class BufferParameter:
     writable: bool
     """Whether this function or one that it calls stores into it."""
     holder: Holder | None = None
-    """What is passed, where that is no buffer: a list, whose numbers are copied, and which is
-    only read."""
+    """What is passed, where that is no buffer, and which is only read: a list, whose numbers
+    are copied; a str, or bytes."""
 
 
 @final

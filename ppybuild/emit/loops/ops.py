@@ -22,7 +22,8 @@ I64, F64, BOOL = Type.I64, Type.F64, Type.BOOL
 class Operator:
     """A total operator: what it takes, what it gives, how C says it."""
 
-    args: tuple[Type, ...]
+    args: tuple[Type | Element, ...]
+    """An element: all elements of a buffer of such."""
     result: Type
     c: str
 
@@ -178,6 +179,14 @@ _MATH = {name: Operator((F64,), F64, f"ppy_libm_{name}") for name in _LIBM_UNARY
     "ldexp": Operator((F64, I64), F64, "ppy_ldexp"),
 }
 
+_TEXT = {
+    "equal.str": Operator((Element.STR, Element.STR), BOOL, "ppy_str_equal"),
+    "compare.str": Operator((Element.STR, Element.STR), I64, "ppy_str_compare"),
+    "holds.str": Operator((Element.STR, I64), BOOL, "ppy_str_holds"),
+    # Whether there is such a place, and this character is there.
+    "has_at.str": Operator((Element.STR, I64, I64), BOOL, "ppy_str_has_at"),
+}
+
 OPS: dict[str, Operator] = {
     **_INTEGER,
     **_SATURATING,
@@ -188,6 +197,7 @@ OPS: dict[str, Operator] = {
     **_CONVERSION,
     **_MATH_TOTAL,
     **_MATH,
+    **_TEXT,
 }
 
 
@@ -210,11 +220,26 @@ _SUMS = {"fsum": CheckedOperator((F64,), F64, "ppy_checked_fsum_f64", many=True)
         (element,), F64, f"ppy_checked_fsum_{element.value}"
     )
     for element in Element
+    if element is not Element.STR
 }
+
+# Of one character, by its code point: beyond ASCII Python is asked.
+_CHARACTERS = {
+    f"{name}.char": CheckedOperator((I64,), result, f"ppy_checked_{name}", asks=True)
+    for result, names in (
+        (BOOL, ("isalnum", "isalpha", "isdecimal", "isdigit")),
+        (BOOL, ("islower", "isnumeric", "isspace", "isupper")),
+        (I64, ("lower", "upper")),
+    )
+    for name in names
+}
+CHARACTER_TESTS = frozenset(name for name, row in _CHARACTERS.items() if row.result is BOOL)
+"""These have an answer for every character."""
 
 CHECKED: dict[str, CheckedOperator] = {
     **_ASKED,
     **_SUMS,
+    **_CHARACTERS,
     # Beyond 64 bits.
     "add.i64": _checked("add.i64", "ppy_checked_add_i64"),
     "sub.i64": _checked("sub.i64", "ppy_checked_sub_i64"),

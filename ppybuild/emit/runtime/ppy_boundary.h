@@ -58,6 +58,7 @@ enum {
     PPY_INT,      /* to the int that is `value`, exactly an `int` */
     PPY_FLOAT,    /* to the float whose bits are `value` */
     PPY_BOOL,     /* to True or False, as `value` is 1 or 0 */
+    PPY_TEXT,     /* to the str that is `name`, which is ASCII, exactly a `str` */
     PPY_FUNCTION, /* to the function defined in line `value`, that of its first decorator, of
                    * "app/model.py:Net.forward", whether it is native or not */
 };

@@ -64,6 +64,16 @@ enum {
     PPY_HYPOT,
     PPY_DIST,  /* between the first half of the values and the second */
     PPY_ROUND, /* of a number, to so many digits */
+    PPY_ISALPHA, /* of a character, as are those that follow */
+    PPY_ISDIGIT,
+    PPY_ISDECIMAL,
+    PPY_ISNUMERIC,
+    PPY_ISALNUM,
+    PPY_ISSPACE,
+    PPY_ISUPPER,
+    PPY_ISLOWER,
+    PPY_LOWER,
+    PPY_UPPER,
     PPY_ASKED, /* how many these are */
 };
 
@@ -238,5 +248,6 @@ static inline uint64_t ppy_block_turns(uint64_t at, uint64_t turns, int64_t bloc
 #include "ppy_int.h"
 #include "ppy_float.h"
 #include "ppy_math.h"
+#include "ppy_str.h"
 
 #endif

@@ -364,6 +364,8 @@ static bool is_relied(ppy_seen *seen, ppy_native *self, const ppy_relied *relied
         return is_int(found, relied->value);
     case PPY_FLOAT:
         return is_float(found, relied->value);
+    case PPY_TEXT:
+        return PyUnicode_CheckExact(found) && PyUnicode_CompareWithASCIIString(found, relied->name) == 0;
     default:
         return found == (relied->value ? Py_True : Py_False);
     }

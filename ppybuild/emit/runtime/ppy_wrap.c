@@ -65,6 +65,28 @@ bool ppy_hold_grid(ppy_native *self, PyObject *object, const ppy_element *elemen
     return true;
 }
 
+/* Text: the view holds the object, whose memory does not change. */
+
+bool ppy_take_str(PyObject *object, Py_buffer *views, int *held, ppy_str *text) {
+    if (!PyUnicode_CheckExact(object)) return false;
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyUnicode_READY(object) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+#endif
+    views[(*held)++] = (Py_buffer){.obj = Py_NewRef(object)};
+    *text = (ppy_str){PyUnicode_DATA(object), PyUnicode_GET_LENGTH(object), PyUnicode_KIND(object)};
+    return true;
+}
+
+bool ppy_take_bytes(PyObject *object, Py_buffer *views, int *held, ppy_u8 *buffer) {
+    if (!PyBytes_CheckExact(object)) return false;
+    views[(*held)++] = (Py_buffer){.obj = Py_NewRef(object)};
+    *buffer = (ppy_u8){(uint8_t *)PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object)};
+    return true;
+}
+
 /* Lists: a view of bytes that hold their numbers. */
 
 static bool float_of(PyObject *object, double *number) {
@@ -174,15 +196,40 @@ static PyObject *make_arguments(int function, const double *values, int64_t coun
     return Py_BuildValue("(NN)", make_point(values, count / 2), make_point(values + count / 2, count / 2));
 }
 
+/* What a method of `str` gives for a str of one character; false where it gives no bool and
+ * no other character. */
+static bool ask_character(int function, Py_UCS4 code, double *result) {
+    switch (function) {
+    case PPY_ISALPHA: return *result = Py_UNICODE_ISALPHA(code) != 0, true;
+    case PPY_ISDIGIT: return *result = Py_UNICODE_ISDIGIT(code) != 0, true;
+    case PPY_ISDECIMAL: return *result = Py_UNICODE_ISDECIMAL(code) != 0, true;
+    case PPY_ISNUMERIC: return *result = Py_UNICODE_ISNUMERIC(code) != 0, true;
+    case PPY_ISALNUM: return *result = Py_UNICODE_ISALNUM(code) != 0, true;
+    case PPY_ISSPACE: return *result = Py_UNICODE_ISSPACE(code) != 0, true;
+    case PPY_ISUPPER: return *result = Py_UNICODE_ISUPPER(code) != 0, true;
+    case PPY_ISLOWER: return *result = Py_UNICODE_ISLOWER(code) != 0, true;
+    default: break;
+    }
+    PyObject *text = PyUnicode_FromOrdinal((int)code);
+    PyObject *other = text == NULL ? NULL : PyObject_CallMethod(text, function == PPY_LOWER ? "lower" : "upper", NULL);
+    const bool is_one = other != NULL && PyUnicode_GET_LENGTH(other) == 1;
+    if (is_one) *result = PyUnicode_READ_CHAR(other, 0);
+    Py_XDECREF(other);
+    Py_XDECREF(text);
+    PyErr_Clear();
+    return is_one;
+}
+
 /* The functions are looked for when they are first asked: a kernel that asks is run only
  * where Python has found them under their names. Once found they are kept for good. */
 bool ppy_ask_python(int function, const double *values, int64_t count, double *result) {
-    static const char *const names[PPY_ASKED][2] = {
+    static const char *const names[PPY_ISALPHA][2] = {
         [PPY_GAMMA] = {"math", "gamma"}, [PPY_LGAMMA] = {"math", "lgamma"},
         [PPY_HYPOT] = {"math", "hypot"}, [PPY_DIST] = {"math", "dist"},
         [PPY_ROUND] = {"builtins", "round"},
     };
-    static PyObject *found[PPY_ASKED];
+    static PyObject *found[PPY_ISALPHA];
+    if (function >= PPY_ISALPHA) return ask_character(function, (Py_UCS4)values[0], result);
     if (found[function] == NULL) found[function] = find_builtin(names[function][0], names[function][1]);
     if (found[function] == NULL) return false;
     PyObject *arguments = make_arguments(function, values, count);

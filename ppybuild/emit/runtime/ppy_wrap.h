@@ -102,6 +102,9 @@ PPY_TAKE_GRID(u8, uint8_t)
 PPY_TAKE_GRID(i8, int8_t)
 
 /* The numbers of a list or tuple, copied; false where one is of another type. */
+bool ppy_take_str(PyObject *object, Py_buffer *views, int *held, ppy_str *text);
+bool ppy_take_bytes(PyObject *object, Py_buffer *views, int *held, ppy_u8 *buffer);
+
 bool ppy_take_list_f64(PyObject *object, Py_buffer *views, int *held, ppy_f64 *buffer);
 bool ppy_take_list_i64(PyObject *object, Py_buffer *views, int *held, ppy_i64 *buffer);
 bool ppy_take_list_bools(PyObject *object, Py_buffer *views, int *held, ppy_u8 *buffer);

@@ -36,6 +36,7 @@ BUFFERS = {
         ScalarParameter("value", element.type),
     )
     for element in Element
+    if element is not Element.STR
 }
 
 

@@ -23,6 +23,8 @@ _NAMED: dict[str, types.Type] = {
     "int": types.INT,
     "float": types.FLOAT,
     "bool": types.BOOL,
+    "str": types.STR,
+    "bytes": types.BYTES,
     "None": types.NONE,
 }
 _ELEMENTS = {"float": "f64", "int": "i64", "f32": "f32", "i32": "i32", "u8": "u8", "i8": "i8"}
@@ -63,6 +65,8 @@ def small_facts(source: str, name: str = "m") -> Facts:
                 callees[node] = Callee("external", text)
             elif hasattr(builtins, text):
                 callees[node] = Callee("external", f"builtins.{text}")
+            elif isinstance(node.func, ast.Attribute) and hasattr(str, node.func.attr):
+                callees[node] = Callee("method", f"str.{node.func.attr}")
     return Facts(
         Program({name: module}, functions, {}),
         known,

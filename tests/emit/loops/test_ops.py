@@ -17,6 +17,8 @@ NAMED = set(re.findall(r"\b(ppy_\w+)\(", HEADER)) | {
         ("checked_", "CHECKED_LIBM"),
         ("checked_", "CHECKED_WHOLE"),
         ("checked_fsum_", "FSUM"),
+        ("checked_", "CHAR_TEST"),
+        ("checked_", "CHAR_CASE"),
     )
     for name in re.findall(rf"^ *PPY_{macro}\((\w+)", HEADER, re.M)
 }

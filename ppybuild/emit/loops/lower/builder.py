@@ -13,9 +13,10 @@ from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
+    Char,
     Environment,
     GridRef,
-    Items,
+    Letters,
     Mixed,
     Number,
     Value,
@@ -182,7 +183,7 @@ class Builder:
                     "use the slice before the store, or index the buffer with an offset",
                 )
             own = {each.name for each in self.buffers()}
-            if view.buffer.name not in own:
+            if view.buffer.name not in own and not view.buffer.is_constant:
                 self.apart |= {(view.buffer.name, other) for other in every - own}
 
     def settled(self, value: ir.Expr, location: ir.Location) -> ir.Expr:
@@ -304,6 +305,10 @@ class Builder:
                 return rebuild(value, iter([ir.Var(end, I64) for end in ends]))
             case Mixed(inner):
                 return Mixed(ir.Var(self.variable(name, inner.type), inner.type))
+            case Char():
+                return Char(ir.Var(self.variable(name, I64), I64))
+            case Letters():
+                return value
             case _:
                 return ir.Var(self.variable(name, value.type), value.type)
 
@@ -411,7 +416,7 @@ def at(node: ast.AST) -> ir.Location:
 
 def require_number(node: ast.AST, value: Value) -> Number:
     """The value, which must be a number."""
-    if isinstance(value, tuple | Items | GridRef):
+    if not isinstance(value, ir.Expr | Mixed):
         raise Stay(node, f"{describe(value)} where only a number lowers")
     return value
 

@@ -12,6 +12,7 @@ from ppybuild.emit.loops.lower.operators import constant
 from ppybuild.emit.loops.lower.sequences import ON_SEQUENCES
 from ppybuild.emit.loops.lower.signatures import NativeSignature, Undecided
 from ppybuild.emit.loops.lower.stay import Stay
+from ppybuild.emit.loops.lower.texts import ON_TEXT
 from ppybuild.emit.loops.lower.values import (
     GridRef,
     Items,
@@ -40,7 +41,7 @@ def require_callee(builder: Builder, node: ast.Call) -> Callee:
             raise Stay(node, f"a call of `{callee.name}`, which stays in Python")
         builder.rely(node.func, lambda path: ReliedNative(path, callee.name))
     elif callee.kind == "method" or not (
-        callee.name in FUNCTIONS or callee.name in ON_SEQUENCES
+        callee.name in FUNCTIONS or callee.name in ON_SEQUENCES or callee.name in ON_TEXT
     ):
         shown = callee.name.removeprefix("builtins.")
         raise Stay(node, f"a call of `{shown}`", "move it out of this function")
@@ -59,10 +60,16 @@ def apply_call(
     """The result of a call; `values` are of the arguments, then of the keywords."""
     if callee.kind == "project":
         return _project_call(builder, node, callee.name, values)
+    if callee.name in ON_TEXT:
+        found = ON_TEXT[callee.name](builder, node, values)
+        if found is not None:
+            return found
     if callee.name in ON_SEQUENCES and (len(values) == 1 or callee.name not in FUNCTIONS):
         return ON_SEQUENCES[callee.name](builder, node, values)
-    function = FUNCTIONS[callee.name]
     shown = callee.name.removeprefix("builtins.")
+    if callee.name not in FUNCTIONS:
+        raise Stay(node, f"this form of `{shown}`")
+    function = FUNCTIONS[callee.name]
     bound = bind_arguments(function, node, [require_number(node, value) for value in values])
     if bound is None:
         raise Stay(node, f"this form of `{shown}`")
@@ -181,7 +188,7 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
             return (
                 isinstance(value, Items)
                 and value.element is element
-                and _list_of(value) == parameter.holder
+                and _kept_as(value) == parameter.holder
             )
         case ir.GridParameter(_, element, _):
             return isinstance(value, GridRef) and value.element is element
@@ -191,10 +198,10 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
             return all(_fits(item, each) for item, each in zip(items, value, strict=True))
 
 
-def _list_of(value: Items) -> ir.Holder | None:
-    """The kind of list that a value is; None for any buffer."""
+def _kept_as(value: Items) -> ir.Holder | None:
+    """What holds a value's numbers; None for any buffer."""
     buffer = value.buffer if isinstance(value, View) else value
-    return buffer.holder if buffer.is_list else None
+    return buffer.holder if buffer.is_list or buffer.is_constant else None
 
 
 def _shaped(result: ir.Result, targets: Sequence[ir.Var]) -> Value | None:

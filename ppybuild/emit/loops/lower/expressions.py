@@ -22,7 +22,6 @@ from ppybuild.emit.loops.lower.operators import (
     check_comparison,
     constant,
     lower_binary,
-    lower_comparison,
     lower_unary,
     mix,
     negation,
@@ -31,12 +30,21 @@ from ppybuild.emit.loops.lower.operators import (
 )
 from ppybuild.emit.loops.lower.slices import make_view, slice_parts
 from ppybuild.emit.loops.lower.stay import Stay
+from ppybuild.emit.loops.lower.texts import (
+    TEXT_METHODS,
+    lower_among,
+    lower_compared,
+    lower_membership,
+    text_constant,
+)
 from ppybuild.emit.loops.lower.values import (
     Binding,
     BufferRef,
+    Char,
     Environment,
     GridRef,
     Items,
+    Letters,
     Mixed,
     Number,
     Value,
@@ -71,6 +79,8 @@ def lower_expr(builder: Builder, node: ast.expr) -> Value:
     if made is not None:
         return made
     match node:
+        case ast.Constant(value=str() as text):
+            return text_constant(text)
         case ast.Constant():
             return _constant(node, node.value)
         case ast.Name():
@@ -123,6 +133,11 @@ def lower_call(builder: Builder, node: ast.Call) -> Value | None:
         given = builder.method(node, node.func)
         if given is not None:
             return given[0] if given else None
+        callee = builder.facts.callees.get(node)
+        if callee and callee.name in TEXT_METHODS and not node.keywords:
+            owner = node.func.value
+            values = lower_operands(builder, [owner, *node.args])
+            return TEXT_METHODS[callee.name](builder, node, values)
     callee = require_callee(builder, node)
     if callee.name == "builtins.float" and (special := _float_of_text(node)):
         return special
@@ -184,6 +199,8 @@ def lower_test(builder: Builder, node: ast.expr) -> ir.Expr:
         return ir.Const(bool(value), BOOL)
     if isinstance(value, Items | GridRef):
         return to_bool(value.length)
+    if isinstance(value, Char | Letters):
+        return ir.Const(value != Letters(""), BOOL)
     return to_bool(unmixed(value))
 
 
@@ -194,6 +211,8 @@ def lower_element(builder: Builder, node: ast.Subscript) -> tuple[Items, ir.Expr
         help = "store into the buffer itself" if isinstance(value, View) else ""
         raise Stay(node, f"an item of {describe(value)} that changes", help)
     buffer = value.buffer if isinstance(value, View) else value
+    if buffer.is_constant:
+        raise Stay(node, f"an item of {describe(value)} that changes")
     if buffer.is_list and not buffer.own:
         raise Stay(node, "a list that is passed in and changed", "make it a Buffer")
     return value, check_index(builder, node, value, lower_expr(builder, node.slice))
@@ -221,7 +240,12 @@ def _constant(node: ast.expr, value: object) -> ir.Const:
     return made
 
 
-def _module_constant(builder: Builder, node: ast.expr, value: object) -> ir.Const:
+def _module_constant(builder: Builder, node: ast.expr, value: object) -> Value:
+    if isinstance(value, str):
+        if not value.isascii() or "\0" in value:
+            raise Stay(node, "a str of a module that is not ASCII", "write it in the function")
+        builder.rely(node, lambda path: ReliedConstant(path, value))
+        return text_constant(value)
     made = _constant(node, value)
     builder.rely(node, lambda path: ReliedConstant(path, made.value))
     return made
@@ -237,7 +261,7 @@ def _name(builder: Builder, node: ast.Name) -> Value:
     )
 
 
-def _attribute(builder: Builder, node: ast.Attribute) -> ir.Expr:
+def _attribute(builder: Builder, node: ast.Attribute) -> Value:
     module = builder.facts.types.get(node.value)
     if module == types.Module("math") and node.attr in LIBRARY["math"]:
         return _module_constant(builder, node, LIBRARY["math"][node.attr])
@@ -246,30 +270,42 @@ def _attribute(builder: Builder, node: ast.Attribute) -> ir.Expr:
 
 def _comparison(builder: Builder, node: ast.Compare) -> ir.Expr:
     """`a < b <= c`: each operand once, and none past the first that does not hold."""
-    for operator_ in node.ops:
-        check_comparison(node, operator_)
+    match node.ops, node.comparators:
+        case [ast.In() | ast.NotIn() as operator_], [whole]:
+            return _membership(builder, node, operator_, whole)
+    for each in node.ops:
+        check_comparison(node, each)
     if len(node.ops) == 1:
-        left, right = lower_numbers(builder, (node.left, node.comparators[0]))
-        return lower_comparison(node.ops[0], left, right)
-    return _chain(builder, node, 0, _compared(builder, node.left))
+        left, right = lower_operands(builder, (node.left, node.comparators[0]))
+        return lower_compared(node, node.ops[0], left, right)
+    return _chain(builder, node, 0, lower_expr(builder, node.left))
 
 
-def _compared(builder: Builder, node: ast.expr) -> ir.Expr:
-    return unmixed(require_number(node, lower_expr(builder, node)))
+def _membership(
+    builder: Builder, node: ast.Compare, operator_: ast.cmpop, whole: ast.expr
+) -> ir.Expr:
+    match whole:
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) if all(
+            isinstance(item, ast.Constant) for item in items
+        ):
+            left, *among = lower_operands(builder, (node.left, *items))
+            return lower_among(builder, node, operator_, left, among)
+    left, right = lower_operands(builder, (node.left, whole))
+    return lower_membership(builder, node, operator_, left, right)
 
 
-def _chain(builder: Builder, node: ast.Compare, position: int, left: ir.Expr) -> ir.Expr:
+def _chain(builder: Builder, node: ast.Compare, position: int, left: Value) -> ir.Expr:
     mark = len(builder.block)
-    right = _compared(builder, node.comparators[position])
+    right = lower_expr(builder, node.comparators[position])
     if builder.has_effects(mark):
         before = len(builder.block)
-        left = require_scalar(node, builder.pin(left, mark, at(node)))
+        left = builder.pin(left, mark, at(node))
         mark += len(builder.block) - before
-    first = lower_comparison(node.ops[position], left, right)
+    first = lower_compared(node, node.ops[position], left, right)
     if position == len(node.ops) - 1:
         return first
-    right = require_scalar(node, builder.pin(right, len(builder.block), at(node)))
-    first = lower_comparison(node.ops[position], left, right)
+    right = builder.pin(right, len(builder.block), at(node))
+    first = lower_compared(node, node.ops[position], left, right)
     env = dict(builder.env or {})
     with builder.sub_block() as rest:
         second = _chain(builder, node, position + 1, right)
@@ -334,10 +370,15 @@ def _conditional(builder: Builder, node: ast.IfExp) -> Value:
     test = lower_test(builder, node.test)
     env = dict(builder.env or {})
     with builder.sub_block() as then:
-        first = require_number(node.body, lower_expr(builder, node.body))
+        first = lower_expr(builder, node.body)
     after, builder.env = builder.env, dict(env)
     with builder.sub_block() as orelse:
-        second = require_number(node.orelse, lower_expr(builder, node.orelse))
+        second = lower_expr(builder, node.orelse)
+    if isinstance(first, Char) and isinstance(second, Char):
+        ways = (then, first.code), (orelse, second.code)
+        return Char(_choose(builder, node, test, *ways, after))
+    first = require_number(node.body, first)
+    second = require_number(node.orelse, second)
     one, two, mixed = _one_type(node, first, second)
     chosen = _choose(builder, node, test, (then, one), (orelse, two), after)
     return Mixed(chosen) if mixed else chosen

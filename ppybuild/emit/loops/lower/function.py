@@ -90,7 +90,7 @@ def _lower_body(
         for pair in sorted(builder.apart)
     ]
     for parameter in signature.parameters:
-        listed = isinstance(parameter, ir.BufferParameter) and parameter.holder is not None
+        listed = isinstance(parameter, ir.BufferParameter) and parameter.holder in ir.LISTS
         if listed and not goes_through(tuple(builder.block), parameter.name):
             raise Stay(
                 argument_node(function, parameter.name),

@@ -8,7 +8,14 @@ from __future__ import annotations
 import ast
 
 from ppybuild.emit.loops import ir
-from ppybuild.emit.loops.lower.builder import I64, Builder, at, op, require_number
+from ppybuild.emit.loops.lower.builder import (
+    I64,
+    Builder,
+    at,
+    op,
+    require_number,
+    require_scalar,
+)
 from ppybuild.emit.loops.lower.expressions import lower_expr
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.storing import stored_value
@@ -51,7 +58,7 @@ def _pop(builder: Builder, node: ast.AST, buffer: BufferRef) -> Value:
     some = op("gt.i64", buffer.size, _ZERO)
     builder.emit(ir.Guard(some, "pop of an empty list", at(node)))
     shorter = op("sub.i64", buffer.size, _ONE)
-    last = builder.assign_temporary(buffer.item(shorter), at(node))
+    last = builder.assign_temporary(require_scalar(node, buffer.item(shorter)), at(node))
     builder.emit(ir.Assign(buffer.size.name, shorter, at(node)))
     builder.emit(ir.Resize(buffer.name, buffer.size, at(node)))
     return last

@@ -20,7 +20,15 @@ from ppybuild.emit.loops.lower.builder import (
 from ppybuild.emit.loops.lower.library import Call, extreme
 from ppybuild.emit.loops.lower.operators import as_float, lower_binary, to_float, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import GridRef, Items, Number, Value, describe
+from ppybuild.emit.loops.lower.values import (
+    Char,
+    GridRef,
+    Items,
+    Letters,
+    Number,
+    Value,
+    describe,
+)
 
 COMPENSATED_SUM = sys.version_info >= (3, 12)
 """Whether `sum` of floats carries a correction along, which kernels do not."""
@@ -35,6 +43,8 @@ def _length(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     value = values[0]
     if isinstance(value, tuple):
         return ir.Const(len(value), I64)
+    if isinstance(value, Char | Letters):
+        return ir.Const(1 if isinstance(value, Char) else len(value.text), I64)
     if not isinstance(value, Items | GridRef):
         raise Stay(node, f"the length of {describe(value)}")
     return value.length
@@ -56,6 +66,7 @@ def _fold(name: str, operator_: ast.operator, by_position: bool) -> Rule:
         start = require_scalar(node, values[1]) if len(values) == 2 else neutral
         source = values[0]
         if isinstance(source, Items):
+            _refuse_text(node, name, source)
             return _fold_buffer(builder, node, name, operation, source, to_int(start))
         if not isinstance(source, tuple):
             raise Stay(node, f"`{name}` of anything but a buffer or a tuple", _WRITE_OUT)
@@ -88,7 +99,7 @@ def _fold_buffer(
     location = at(node)
     if operation == "add" and COMPENSATED_SUM and F64 in (start.type, buffer.element.type):
         raise Stay(node, f"`{name}` of floats", _WRITE_OUT)
-    type_ = to_int(buffer.item(ir.Const(0, I64))).type
+    type_ = I64 if buffer.type is BOOL else buffer.type
     if type_ is F64 and start.type is I64:
         # What an empty buffer gives is an int.
         _require_items(builder, buffer, location)
@@ -97,7 +108,7 @@ def _fold_buffer(
         type_ = F64
     total = builder.temporary(type_, name)
     builder.emit(ir.Assign(total.name, start, location))
-    index, item = _item(builder, buffer)
+    index, item = _item(builder, node, buffer)
     body: ir.Statement
     if type_ is F64:
         body = ir.Assign(total.name, op(f"{operation}.f64", total, to_float(item)), location)
@@ -120,14 +131,15 @@ def _extreme_item(name: str) -> Rule:
             return extreme(name)(Call(builder, node, items, at(node)))
         if not isinstance(source, Items):
             raise Stay(node, f"`{name}` of anything but numbers, a tuple or a buffer")
+        _refuse_text(node, name, source)
         location = at(node)
         type_ = source.type
         if type_ is BOOL:
             raise Stay(node, f"`{name}` of a list of bools")
         _require_items(builder, source, location)
         best = builder.temporary(type_, name)
-        builder.emit(ir.Assign(best.name, source.item(ir.Const(0, I64)), location))
-        index, item = _item(builder, source)
+        builder.emit(ir.Assign(best.name, _number(node, source, ir.Const(0, I64)), location))
+        index, item = _item(builder, node, source)
         body = ir.Assign(best.name, op(f"{name}.{type_.value}", best, item), location)
         builder.emit(_over(source, index, 1, (body,), location))
         return best
@@ -140,9 +152,18 @@ def _require_items(builder: Builder, buffer: Items, location: ir.Location) -> No
     builder.emit(ir.Guard(some, "empty buffer", location))
 
 
-def _item(builder: Builder, buffer: Items) -> tuple[ir.Var, ir.Expr]:
+def _item(builder: Builder, node: ast.AST, buffer: Items) -> tuple[ir.Var, ir.Expr]:
     index = builder.temporary(I64, "index")
-    return index, buffer.item(index)
+    return index, _number(node, buffer, index)
+
+
+def _number(node: ast.AST, buffer: Items, index: ir.Expr) -> ir.Expr:
+    return require_scalar(node, buffer.item(index))
+
+
+def _refuse_text(node: ast.AST, name: str, source: Items) -> None:
+    if source.element is ir.Element.STR:
+        raise Stay(node, f"`{name}` of a str", "go through its characters")
 
 
 def _over(
@@ -157,6 +178,8 @@ def _over(
 
 def _exact_sum(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
     source = _only(node, "math.fsum", values)
+    if isinstance(source, Items):
+        _refuse_text(node, "math.fsum", source)
     if isinstance(source, Items) and source.type is not BOOL:
         row = f"fsum.{source.element.value}"
         return builder.checked(row, (source.elements(),), at(node))

@@ -29,7 +29,10 @@ LISTS: dict[ir.Type, tuple[ir.Element, ir.Holder]] = {
     ir.Type.BOOL: (ir.Element.U8, "list of bools"),
 }
 """How a list is held, by the type of its items."""
-_ONE_OF = "int, float, bool, Buffer[T], Sequence[Buffer[T]], list[T], or a tuple of scalars"
+_ONE_OF = (
+    "int, float, bool, str, bytes, Buffer[T], Sequence[Buffer[T]], list[T], or a tuple of"
+    " scalars"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def _parameter(function: Function, parameter: Parameter) -> ir.Parameter:
     if lowered is None:
         raise Stay(
             node,
-            f"parameter `{parameter.name}` is no number, buffer or list of numbers",
+            f"parameter `{parameter.name}` is no number, text, buffer or list of numbers",
             f"make it {_ONE_OF}",
         )
     return lowered
@@ -72,6 +75,10 @@ def lower_parameter(name: str, type_: types.Type) -> ir.Parameter | None:
     match type_:
         case types.Buffer(element):
             return ir.BufferParameter(name, ir.Element(element), False)
+        case types.STR | types.Literal(types.STR):
+            return ir.BufferParameter(name, ir.Element.STR, False, "str")
+        case types.BYTES | types.Literal(types.BYTES):
+            return ir.BufferParameter(name, ir.Element.U8, False, "bytes")
         case types.Array(typecode) if typecode in ARRAYS:
             return ir.BufferParameter(name, ARRAYS[typecode], False)
         case types.Collection("list" | "Sequence", item) if item in SCALARS:

@@ -28,9 +28,11 @@ from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.storing import stored_value
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
+    Char,
     Environment,
     GridRef,
     Items,
+    Letters,
     Mixed,
     Number,
     Value,
@@ -388,6 +390,8 @@ def _result(node: ast.Return, value: Value) -> ir.Type | ir.TupleResult | ir.Arr
             raise Stay(node, "a grid as result", "fill one that is passed in")
         case Mixed():
             raise mixed_types(node)
+        case Char() | Letters():
+            raise Stay(node, "a str as result", "return an int, such as `ord` gives")
         case _:
             return value.type
 

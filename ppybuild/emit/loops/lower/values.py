@@ -11,6 +11,22 @@ from ppybuild.emit.loops import ir
 
 @final
 @dataclass(frozen=True, slots=True)
+class Char:
+    """A str of one character, by its code point."""
+
+    code: ir.Expr
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """A str that is written in the program, of any other length."""
+
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class BufferRef:
     """A buffer parameter, or a buffer that the function makes, under whatever name."""
 
@@ -27,7 +43,12 @@ class BufferRef:
 
     @property
     def is_list(self) -> bool:
-        return self.holder in ("list", "list of bools")
+        return self.holder in ir.LISTS
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nothing can be stored into it."""
+        return self.holder in ir.CONSTANT
 
     def is_like(self, other: BufferRef) -> bool:
         """Whether the two hold the same kind of items, in the same way."""
@@ -51,9 +72,11 @@ class BufferRef:
     def place(self, index: ir.Expr) -> ir.Expr:
         return index
 
-    def item(self, index: ir.Expr) -> ir.Expr:
+    def item(self, index: ir.Expr) -> ir.Expr | Char:
         """The item at an index inside."""
         found = ir.Load(self.name, index, self.element.type)
+        if self.element is ir.Element.STR:
+            return Char(found)
         if self.type is not ir.Type.BOOL:
             return found
         return ir.Op("ne.i64", (found, ir.Const(0, ir.Type.I64)), ir.Type.BOOL)
@@ -98,7 +121,7 @@ class View:
     def holder(self) -> ir.Holder | None:
         return self.buffer.holder
 
-    def item(self, index: ir.Expr) -> ir.Expr:
+    def item(self, index: ir.Expr) -> ir.Expr | Char:
         """The item at an index inside."""
         return self.buffer.item(self.place(index))
 
@@ -157,8 +180,8 @@ class Mixed:
 
 
 Number = ir.Expr | Mixed
-Value = Number | Items | GridRef | tuple["Value", ...]
-"""A scalar, a buffer, a part of one, a grid, or a tuple of such."""
+Value = Number | Char | Letters | Items | GridRef | tuple["Value", ...]
+"""A scalar, a str, a buffer, a part of one, a grid, or a tuple of such."""
 
 
 def unmixed(value: Number) -> ir.Expr:
@@ -259,8 +282,10 @@ def leaves(value: Value) -> Iterator[ir.Expr | Whole]:
         case View(_, start, length):
             yield start
             yield length
-        case Mixed(inner):
+        case Mixed(inner) | Char(inner):
             yield inner
+        case Letters():
+            pass
         case _:
             yield value
 
@@ -269,13 +294,17 @@ def rebuild(value: Value, new: Iterator[ir.Expr | Whole]) -> Value:
     """A value of the same shape from new leaves."""
     if isinstance(value, tuple):
         return tuple(rebuild(item, new) for item in value)
+    if isinstance(value, Letters):
+        return value
     leaf = next(new)
     if isinstance(value, View):
         length = next(new)
         assert not isinstance(leaf, Whole)
         assert not isinstance(length, Whole)
         return replace(value, start=leaf, length=length)
-    return Mixed(leaf) if isinstance(value, Mixed) and isinstance(leaf, ir.Expr) else leaf
+    if isinstance(value, Mixed | Char) and isinstance(leaf, ir.Expr):
+        return type(value)(leaf)
+    return leaf
 
 
 def describe(value: Value) -> str:
@@ -290,6 +319,10 @@ def describe_type(value: Value) -> str:
     match value:
         case tuple():
             return f"tuple[{', '.join(map(describe_type, value))}]"
+        case Char() | Letters() | BufferRef(element=ir.Element.STR):
+            return "str"
+        case BufferRef(holder="bytes"):
+            return "bytes object"
         case BufferRef(holder=None):
             return f"Buffer of {value.element.value}"
         case BufferRef():

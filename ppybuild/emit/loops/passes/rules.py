@@ -30,11 +30,13 @@ BYTES = {
     ir.Element.I32: 4,
     ir.Element.U8: 1,
     ir.Element.I8: 1,
+    ir.Element.STR: 1,
 }
 STORED: Mapping[ir.Element, Interval] = {
     ir.Element.I32: (-(2**31), 2**31 - 1),
     ir.Element.U8: (0, 255),
     ir.Element.I8: (-128, 127),
+    ir.Element.STR: (0, 0x10FFFF),
 }
 
 

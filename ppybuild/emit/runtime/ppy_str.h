@@ -51,11 +51,11 @@ static inline bool ppy_str_equal(ppy_str a, ppy_str b) {
 
 /* Characters. */
 
-static inline bool ppy_is_upper(int64_t c) { return c >= 'A' && c <= 'Z'; }
-static inline bool ppy_is_lower(int64_t c) { return c >= 'a' && c <= 'z'; }
-static inline bool ppy_is_digit(int64_t c) { return c >= '0' && c <= '9'; }
-static inline bool ppy_is_space(int64_t c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
-static inline bool ppy_is_alpha(int64_t c) { return ppy_is_upper(c) || ppy_is_lower(c); }
+static inline bool ppy_ascii_upper(int64_t c) { return c >= 'A' && c <= 'Z'; }
+static inline bool ppy_ascii_lower(int64_t c) { return c >= 'a' && c <= 'z'; }
+static inline bool ppy_ascii_digit(int64_t c) { return c >= '0' && c <= '9'; }
+static inline bool ppy_ascii_space(int64_t c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
+static inline bool ppy_ascii_alpha(int64_t c) { return ppy_ascii_upper(c) || ppy_ascii_lower(c); }
 
 #define PPY_CHAR_TEST(name, function, ascii) \
     static inline bool ppy_checked_##name(ppy_run *run, int64_t code, bool *result) { \
@@ -68,14 +68,14 @@ static inline bool ppy_is_alpha(int64_t c) { return ppy_is_upper(c) || ppy_is_lo
         *result = answer != 0.0; \
         return known; \
     }
-PPY_CHAR_TEST(isalpha, PPY_ISALPHA, ppy_is_alpha(code))
-PPY_CHAR_TEST(isdigit, PPY_ISDIGIT, ppy_is_digit(code))
-PPY_CHAR_TEST(isdecimal, PPY_ISDECIMAL, ppy_is_digit(code))
-PPY_CHAR_TEST(isnumeric, PPY_ISNUMERIC, ppy_is_digit(code))
-PPY_CHAR_TEST(isalnum, PPY_ISALNUM, ppy_is_alpha(code) || ppy_is_digit(code))
-PPY_CHAR_TEST(isspace, PPY_ISSPACE, ppy_is_space(code))
-PPY_CHAR_TEST(isupper, PPY_ISUPPER, ppy_is_upper(code))
-PPY_CHAR_TEST(islower, PPY_ISLOWER, ppy_is_lower(code))
+PPY_CHAR_TEST(isalpha, PPY_ISALPHA, ppy_ascii_alpha(code))
+PPY_CHAR_TEST(isdigit, PPY_ISDIGIT, ppy_ascii_digit(code))
+PPY_CHAR_TEST(isdecimal, PPY_ISDECIMAL, ppy_ascii_digit(code))
+PPY_CHAR_TEST(isnumeric, PPY_ISNUMERIC, ppy_ascii_digit(code))
+PPY_CHAR_TEST(isalnum, PPY_ISALNUM, ppy_ascii_alpha(code) || ppy_ascii_digit(code))
+PPY_CHAR_TEST(isspace, PPY_ISSPACE, ppy_ascii_space(code))
+PPY_CHAR_TEST(isupper, PPY_ISUPPER, ppy_ascii_upper(code))
+PPY_CHAR_TEST(islower, PPY_ISLOWER, ppy_ascii_lower(code))
 
 /* Fails where what comes out is not one character. */
 #define PPY_CHAR_CASE(name, function, ascii) \
@@ -89,7 +89,7 @@ PPY_CHAR_TEST(islower, PPY_ISLOWER, ppy_is_lower(code))
         *result = (int64_t)answer; \
         return known; \
     }
-PPY_CHAR_CASE(lower, PPY_LOWER, ppy_is_upper(code) ? code + 32 : code)
-PPY_CHAR_CASE(upper, PPY_UPPER, ppy_is_lower(code) ? code - 32 : code)
+PPY_CHAR_CASE(lower, PPY_LOWER, ppy_ascii_upper(code) ? code + 32 : code)
+PPY_CHAR_CASE(upper, PPY_UPPER, ppy_ascii_lower(code) ? code - 32 : code)
 
 #endif

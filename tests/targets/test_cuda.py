@@ -109,7 +109,7 @@ print(step(x, w), step(x, w), getattr(step, "__ppy_region__", False))
 """
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the path")
+@pytest.mark.skipif(find_nvcc() is None, reason="no nvcc")
 def test_a_bundle_for_cuda_runs_on_the_processor(tmp_path: Path) -> None:
     project(tmp_path, {"main.py": STEP}, '[entry.main]\n[device.cuda]\narch = ["sm_80"]\n')
     command = [sys.executable, "-m", "ppybuild"]

@@ -43,8 +43,10 @@ struct ppy_words {
 #ifdef __CUDACC__
 
 #define PPY_DEVICE static __device__ __forceinline__
+/* Three blocks of a multiprocessor at once: with 256 threads, 80 registers each. Left to
+ * itself, the compiler takes fewer, and keeps numbers in memory instead. */
 #define PPY_KERNEL(name) \
-    extern "C" __global__ void __launch_bounds__(PPY_THREADS) \
+    extern "C" __global__ void __launch_bounds__(PPY_THREADS, 3) \
         name(const __grid_constant__ ppy_words r)
 #define PPY_SHARED(name, count) extern __shared__ ppy_real name[] /* bytes given at launch */
 #define PPY_BLOCK ((int64_t)blockIdx.x)
@@ -59,6 +61,7 @@ struct ppy_words {
     { \
         const int warp = (int)threadIdx.x / 32;
 #define PPY_LANES 1
+#define PPY_ROLLED _Pragma("unroll 1") /* for a loop whose body is long enough */
 #define PPY_LANE(held) ((int)threadIdx.x % 32 + (held))
 /* Ends the kernel, and all later work on the card, as a failed assertion does. */
 #define PPY_DEMAND(condition, text) \
@@ -209,7 +212,7 @@ PPY_DEVICE void ppy_tensor_product(
     for (int item = warp; item < items; item += PPY_THREADS / 32) {
         const int top = item / ACROSS * 16, left = item % ACROSS * 8 * BLOCKS;
         float sum[BLOCKS][PPY_LANES][4] = {};
-        for (int k = 0; k < inner; k += 8) {
+        PPY_ROLLED for (int k = 0; k < inner; k += 8) {
             uint32_t x[PPY_LANES][4], y[BLOCKS][PPY_LANES][2];
             for (int held = 0; held < PPY_LANES; held++) {
                 const int g = PPY_LANE(held) / 4, t = PPY_LANE(held) % 4;

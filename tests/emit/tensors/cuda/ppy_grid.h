@@ -78,6 +78,7 @@ static bool ppy_holds;
     for (int ppy_turn = 0; ppy_turn < PPY_THREADS / 32; ppy_turn++) { \
         [[maybe_unused]] const int warp = ppy_threads[ppy_turn];
 #define PPY_LANES 32
+#define PPY_ROLLED
 #define PPY_LANE(held) (held)
 #define PPY_DEMAND(condition, text) \
     if (!(condition)) { \

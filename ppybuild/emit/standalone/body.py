@@ -34,6 +34,7 @@ from ppybuild.emit.standalone.values import Value, as_struct, c_string
 from ppybuild.emit.standalone.whole import Variable, Whole
 from ppybuild.graph.program import Module
 from ppybuild.graph.syntax import walk
+from ppybuild.graph.types import Type
 
 FRAME = "ppy_here"
 
@@ -72,6 +73,8 @@ class Body:
     """None of a variable whose kind its first assignment tells."""
     lower: Callable[[Body, ast.expr], Value]
     """Lowers an expression: `expressions.lower_expression`."""
+    call_named: Callable[[Body, ast.Call, Type | None], Value]
+    """Lowers a call of a function as a value, by its type: `calls.lower_named`."""
     result: Kind = NONE
     lines: list[str | FlagLine] = field(default_factory=list)
     depth: int = 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.dicts import lower_dict_call
-from ppybuild.emit.standalone.items import fitting, item, new_list, put
+from ppybuild.emit.standalone.items import fitting, new_list, put
 from ppybuild.emit.standalone.kinds import (
     BOOL,
     ERROR,
@@ -20,13 +20,13 @@ from ppybuild.emit.standalone.kinds import (
     ListOf,
     SetOf,
     TupleOf,
-    has_order,
     kind_of,
     show,
 )
-from ppybuild.emit.standalone.lists import append, each_of, gathered, listed
+from ppybuild.emit.standalone.lists import append, each_of, listed
 from ppybuild.emit.standalone.mathematics import whole
-from ppybuild.emit.standalone.operators import checked, compare, lower_binary, to_float, to_int
+from ppybuild.emit.standalone.operators import checked, lower_binary, to_float, to_int
+from ppybuild.emit.standalone.ordering import extreme, lower_sorted
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.sets import lower_set_call
 from ppybuild.emit.standalone.texts import formatted, repr_of, str_of
@@ -228,67 +228,42 @@ def _pow(body: Body, node: ast.Call) -> Value:
     return lower_binary(body, node, ast.Pow(), left, right)
 
 
-def _extreme(is_max: bool) -> Rule:
-    name, op = ("max", ast.Gt()) if is_max else ("min", ast.Lt())
-
-    def apply(body: Body, node: ast.Call) -> Value:
-        if len(node.args) == 1 and not node.keywords:
-            return _extreme_item(body, node, name, op)
-        args = [body.keep(arg) for arg in _args(body, node, 2, 255)]
-        kind = args[0].kind
-        if any(arg.kind != kind for arg in args) or not has_order(kind):
-            raise Refused(node, f"`{name}` of values of several types", "make them one type")
-        best = body.variable(kind)
-        body.set(best, args[0])
-        for arg in args[1:]:
-            with body.block(f"if ({compare(body, node, op, arg, best)})"):
-                body.set(best, arg)
-        return best
-
-    return apply
-
-
-def _extreme_item(body: Body, node: ast.Call, name: str, op: ast.cmpop) -> Value:
-    found = gathered(body, node.args[0])
-    assert isinstance(found.kind, ListOf | ArrayOf)
-    kind = found.kind.item
-    if not has_order(kind):
-        raise Refused(node, f"`{name}` of {show(found.kind)}")
-    message = f'ppy_raise_ascii(PPY_ValueError, "{name}() arg is an empty sequence")'
-    body.fail(node, f"{found.c}->length == 0", message)
-    best, at = body.variable(kind), body.fresh()
-    body.set(best, item(found.kind, found.c, "0"))
-    each = item(found.kind, found.c, at)
-    turns = f"for (int64_t {at} = 1; {at} < {found.c}->length; {at}++)"
-    with body.block(turns), body.block(f"if ({compare(body, node, op, each, best)})"):
-        body.set(best, each)
-    return best
-
-
 def _sum(body: Body, node: ast.Call) -> Value:
     named = {each.arg: each.value for each in node.keywords}
     start_node = node.args[1] if len(node.args) == 2 else named.get("start")
     if not node.args or len(node.args) > 2 or set(named) - {"start"}:
         raise Refused(node, "these arguments of `sum`")
     start = to_int(body.value(start_node)) if start_node is not None else constant(0)
+    if start_node is None and body.kind_at(node) == FLOAT:
+        return _sum_of_floats(body, node)
     if start.kind not in (INT, FLOAT):
         raise Refused(node, f"`sum` from {show(start.kind)}")
     place = body.variable(start.kind)
     body.set(place, start)
+    each_of(body, node.args[0], lambda value: _add_to(body, node, place, to_int(value)))
+    return place
+
+
+def _add_to(body: Body, node: ast.Call, place: Value, value: Value) -> None:
+    if value.kind == FLOAT and place.kind == INT:
+        raise Refused(node, "`sum` of floats from an int", "write `sum(values, 0.0)`")
+    if value.kind not in (INT, FLOAT):
+        raise Refused(node, f"`sum` of {show(value.kind)}")
+    body.set(place, lower_binary(body, node, ast.Add(), place, value))
+
+
+def _sum_of_floats(body: Body, node: ast.Call) -> Value:
+    """From the int 0, which is the sum of none."""
+    place, some = body.variable(FLOAT), body.variable(BOOL)
 
     def add(value: Value) -> None:
-        value = to_int(value)
-        if value.kind == FLOAT and start.kind == INT:
-            raise Refused(
-                node, "`sum` of floats, which is the int 0 where there are none",
-                "write `sum(values, 0.0)`",
-            )  # fmt: skip
-        if value.kind not in NUMBERS:
-            raise Refused(node, f"`sum` of {show(value.kind)}")
-        total = lower_binary(body, node, ast.Add(), place, value)
-        body.set(place, total)
+        if value.kind != FLOAT:
+            raise Refused(node, f"`sum` of floats and {show(value.kind)}", "make it float")
+        body.set(some, constant(True))
+        _add_to(body, node, place, value)
 
     each_of(body, node.args[0], add)
+    body.fail(node, f"!{some.c}", 'ppy_raise_beyond("the sum of no floats is the int 0")')
     return place
 
 
@@ -344,31 +319,6 @@ def _list(body: Body, node: ast.Call) -> Value:
     return made
 
 
-def _sorted(body: Body, node: ast.Call) -> Value:
-    named = {each.arg: each.value for each in node.keywords}
-    if len(node.args) != 1 or set(named) - {"reverse"}:
-        raise Refused(node, "these arguments of `sorted`")
-    found = gathered(body, node.args[0])
-    if not isinstance(found.kind, ListOf):
-        raise _wrong(node, found)
-    body.at(node)
-    made = body.root(
-        found.kind, f"ppy_list_slice({found.c}, PPY_ABSENT, PPY_ABSENT, PPY_ABSENT)"
-    )
-    sort(body, node, made, named.get("reverse"))
-    return made
-
-
-def sort(body: Body, node: ast.Call, where: Value, reverse: ast.expr | None) -> None:
-    """Sort a list in place."""
-    assert isinstance(where.kind, ListOf)
-    if not has_order(where.kind.item):
-        raise Refused(node, f"sorting {show(where.kind)}")
-    backwards = body.truth(body.value(reverse)) if reverse is not None else "false"
-    body.at(node)
-    body.line(f"ppy_list_sort({where.c}, {backwards});")
-
-
 def lower_array(body: Body, node: ast.Call) -> Value:
     """`array.array(typecode, items)`"""
     kind = kind_of(body.whole.facts.types.get(node))
@@ -401,8 +351,8 @@ FUNCTIONS: dict[str, Rule] = {
     "round": _round,
     "divmod": _divmod,
     "pow": _pow,
-    "min": _extreme(is_max=False),
-    "max": _extreme(is_max=True),
+    "min": extreme(is_max=False),
+    "max": extreme(is_max=True),
     "sum": _sum,
     "any": _any(is_all=False),
     "all": _any(is_all=True),
@@ -410,5 +360,5 @@ FUNCTIONS: dict[str, Rule] = {
     "list": _list,
     "dict": lower_dict_call,
     "set": lower_set_call,
-    "sorted": _sorted,
+    "sorted": lower_sorted,
 }

@@ -15,10 +15,13 @@ from ppybuild.emit.standalone.operators import to_int
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.texts import str_of
 from ppybuild.emit.standalone.values import NOTHING, Value, as_struct, constant
+from ppybuild.graph.types import Class, Function, Type
 
 
 def lower_call(body: Body, node: ast.Call) -> Value:
     callee = body.whole.facts.callees.get(node)
+    if callee is None and isinstance(node.func, ast.Attribute):
+        return lower_method(body, node, ast.unparse(node.func))
     if callee is None:
         raise Refused(node, f"the call of `{ast.unparse(node.func)}`, whatever it is")
     match callee.kind:
@@ -30,6 +33,19 @@ def lower_call(body: Body, node: ast.Call) -> Value:
             return _external(body, node, callee.name)
         case _:
             raise Refused(node, f"an object of the class `{callee.name}`")
+
+
+def lower_named(body: Body, node: ast.Call, type_: Type | None) -> Value:
+    """A call whose callee is a function as a value: what `key=` is given."""
+    match type_:
+        case Function(name) if name in body.whole.facts.program.functions:
+            return _project(body, node, name)
+        case Function(name) if name.startswith(("builtins.str.", "str.")):
+            method = ast.Attribute(node.args[0], name.rpartition(".")[2], ast.Load())
+            return lower_method(body, ast.copy_location(ast.Call(method, [], []), node), name)
+        case Function(name) | Class(name):
+            return _external(body, node, name if "." in name else f"builtins.{name}")
+    raise Refused(node, f"`{ast.unparse(node.func)}` as a key", "write a lambda")
 
 
 def _external(body: Body, node: ast.Call, name: str) -> Value:

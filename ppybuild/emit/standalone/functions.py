@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import Body, FlagLine
+from ppybuild.emit.standalone.calls import lower_named
 from ppybuild.emit.standalone.expressions import lower_expression
 from ppybuild.emit.standalone.kinds import NONE, Kind, TupleOf, c_type, kind_of
 from ppybuild.emit.standalone.refuse import Refused
@@ -37,7 +38,7 @@ def write_function(whole: Whole, form: FunctionForm, name: str) -> list[str]:
     except Refused as refused:
         whole.refuse(module, refused, function.node)
         return []
-    body = Body(whole, module, form.name, locals_, lower_expression, form.result)
+    body = Body(whole, module, form.name, locals_, lower_expression, lower_named, form.result)
     body.has_try = any(isinstance(each, ast.Try) for each in walk(function.node))
     body.bound = set(form.parameters)
     lower_block(body, function.node.body)
@@ -68,7 +69,7 @@ def write_function(whole: Whole, form: FunctionForm, name: str) -> list[str]:
 
 def write_module(whole: Whole, module: Module, name: str) -> list[str]:
     """The code of a module, run once."""
-    body = Body(whole, module, None, {}, lower_expression)
+    body = Body(whole, module, None, {}, lower_expression, lower_named)
     body.has_try = any(isinstance(each, ast.Try) for each in walk(module.tree))
     lower_block(body, module.tree.body)
     if body.bound is not None:

@@ -111,7 +111,10 @@ def store_item(body: Body, node: ast.Subscript, value: Value) -> None:
     if has_effects(node.slice):
         where = body.keep(where)
     if isinstance(node.slice, ast.Slice):
-        raise Refused(node, "an assignment to a slice", "use a loop")
+        if value.kind != where.kind:
+            raise Refused(node, f"{show(value.kind)} assigned to a slice of {show(where.kind)}")
+        splice(body, node, where, node.slice, value.c)
+        return
     if isinstance(where.kind, DictOf):
         store_entry(body, node, where, body.value(node.slice), value)
         return
@@ -157,13 +160,26 @@ def fitting(body: Body, node: ast.AST, kind: ArrayOf, value: Value) -> Value:
     return value
 
 
-def _slice(body: Body, node: ast.AST, value: Value, part: ast.Slice) -> Value:
-    limits = (part.lower, part.upper, part.step)
+def splice(body: Body, node: ast.AST, where: Value, part: ast.Slice, more: str) -> None:
+    """`where[start:stop] = more`, and `del where[start:stop]`, for which it is NULL."""
+    if part.step is not None or not isinstance(where.kind, ListOf | ArrayOf):
+        raise Refused(node, f"this change of a slice of {show(where.kind)}", "use a loop")
+    first, last = _bounds(body, part.lower, part.upper)
+    body.at(node)
+    body.line(f"ppy_list_splice({where.c}, {first}, {last}, {more});")
+
+
+def _bounds(body: Body, *limits: ast.expr | None) -> list[str]:
     bounds = []
     for each in limits:
         absent = each is None or (isinstance(each, ast.Constant) and each.value is None)
         bounds.append("PPY_ABSENT" if absent or each is None else index_value(body, each).c)
-    words = ", ".join((value.c, *bounds))
+    return bounds
+
+
+def _slice(body: Body, node: ast.AST, value: Value, part: ast.Slice) -> Value:
+    limits = (part.lower, part.upper, part.step)
+    words = ", ".join((value.c, *_bounds(body, *limits)))
     body.at(node)
     match value.kind:
         case ListOf() | ArrayOf():

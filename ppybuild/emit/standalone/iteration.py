@@ -154,12 +154,13 @@ def _range(body: Body, node: ast.Call) -> Source:
 
 
 def _enumerate(body: Body, node: ast.Call) -> Source:
-    if node.keywords or not 1 <= len(node.args) <= 2:
+    starts = [*node.args[1:], *(each.value for each in node.keywords if each.arg == "start")]
+    if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) > 2:
         raise Refused(node, "these arguments of `enumerate`")
     inner = plan_source(body, node.args[0])
     first = "0"
-    if len(node.args) == 2:
-        value = to_int(body.value(node.args[1]))
+    if starts:
+        value = to_int(body.value(starts[0]))
         if value.kind != INT:
             raise Refused(node, "`enumerate` from what is no int")
         first = value.c

@@ -40,7 +40,12 @@ def _alike(body: Body, node: ast.List) -> list[Value]:
     known = body.kind_at(node)
     if isinstance(known, ListOf):
         body.hint(node, known)
-    return [body.keep(value) for value in body.values(*node.elts)]
+    values: list[Value] = []
+    for each in node.elts:
+        if values:
+            body.hint(each, values[0].kind)
+        values.append(body.keep(body.value(each)))
+    return values
 
 
 def _declared(body: Body, node: ast.expr, values: Sequence[Value]) -> ListOf:

@@ -5,24 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from ppybuild.emit.standalone import builtins, dicts, sets
+from ppybuild.emit.standalone import dicts, sets
 from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.items import fitting, item, put
 from ppybuild.emit.standalone.iteration import VIEWS
 from ppybuild.emit.standalone.kinds import (
-    BOOL,
     INT,
     TEXT,
     ArrayOf,
     DictOf,
-    Kind,
     ListOf,
     SetOf,
     show,
 )
 from ppybuild.emit.standalone.lists import append, gathered
 from ppybuild.emit.standalone.operators import index_of, lower_binary, to_int
+from ppybuild.emit.standalone.ordering import sort
 from ppybuild.emit.standalone.refuse import Refused
+from ppybuild.emit.standalone.text_methods import lower_text_method
 from ppybuild.emit.standalone.texts import lower_format_method, repr_of
 from ppybuild.emit.standalone.values import NOTHING, Value, constant
 
@@ -48,7 +48,7 @@ def lower_method(body: Body, node: ast.Call, name: str) -> Value:
     if any(map(has_effects, node.args)):
         value = body.keep(value)
     if value.kind == TEXT:
-        return _text(body, node, value, method)
+        return lower_text_method(body, node, value, method)
     for kinds, rules in _RULES:
         if isinstance(value.kind, kinds) and method in rules:
             return rules[method](body, node, value)
@@ -73,41 +73,6 @@ def _stream(body: Body, node: ast.Call, said: str, method: str) -> Value:
 
 
 _INPUT = {"read": "ppy_read_all", "readline": "ppy_read_one_line"}
-
-# str: the C function, the kinds of its arguments, and of its result.
-_TEXTS: dict[tuple[str, int], tuple[str, tuple[Kind, ...], Kind]] = {
-    ("strip", 0): ("ppy_strip", (), TEXT),
-    ("lstrip", 0): ("ppy_strip_left", (), TEXT),
-    ("rstrip", 0): ("ppy_strip_right", (), TEXT),
-    ("upper", 0): ("ppy_upper", (), TEXT),
-    ("lower", 0): ("ppy_lower", (), TEXT),
-    ("replace", 2): ("ppy_replace", (TEXT, TEXT), TEXT),
-    ("startswith", 1): ("ppy_starts_with", (TEXT,), BOOL),
-    ("endswith", 1): ("ppy_ends_with", (TEXT,), BOOL),
-    ("find", 1): ("ppy_find", (TEXT,), INT),
-    ("count", 1): ("ppy_count", (TEXT,), INT),
-    ("split", 0): ("ppy_text_split", (), ListOf(TEXT)),
-    ("split", 1): ("ppy_text_split_at", (TEXT,), ListOf(TEXT)),
-}
-
-
-def _text(body: Body, node: ast.Call, value: Value, method: str) -> Value:
-    if method == "join" and len(node.args) == 1 and not node.keywords:
-        texts = gathered(body, node.args[0])
-        if texts.kind != ListOf(TEXT):
-            raise Refused(node, f"`join` of {show(texts.kind)}")
-        body.at(node)
-        return body.temporary(TEXT, f"ppy_list_join({value.c}, {texts.c})")
-    row = _TEXTS.get((method, len(node.args)))
-    if row is None or node.keywords:
-        raise Refused(node, f"`str.{method}`")
-    c, kinds, result = row
-    args = body.values(*node.args)
-    if tuple(arg.kind for arg in args) != kinds:
-        raise Refused(node, f"these arguments of `str.{method}`")
-    body.at(node)
-    return body.temporary(result, f"{c}({', '.join(each.c for each in (value, *args))})")
-
 
 # list and array
 
@@ -219,10 +184,9 @@ def _copy(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _sort(body: Body, node: ast.Call, where: Value) -> Value:
-    named = {each.arg: each.value for each in node.keywords}
-    if node.args or set(named) - {"reverse"} or not isinstance(where.kind, ListOf):
+    if node.args or not isinstance(where.kind, ListOf):
         raise Refused(node, "these arguments of `sort`")
-    builtins.sort(body, node, where, named.get("reverse"))
+    sort(body, node, where)
     return NOTHING
 
 

@@ -16,7 +16,7 @@ from ppybuild.emit.standalone.entries import (
 )
 from ppybuild.emit.standalone.exceptions import RAISED
 from ppybuild.emit.standalone.imports import lower_import
-from ppybuild.emit.standalone.items import checked_index, index_value, item, put, store_item
+from ppybuild.emit.standalone.items import checked_index, index_value, item, put, splice, store_item
 from ppybuild.emit.standalone.iteration import look_at_signals, looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     NONE,
@@ -85,6 +85,11 @@ def _simple(body: Body, node: ast.stmt) -> None:
             if isinstance(value, ast.Call) and _is_exit(body, value):
                 body.line("__builtin_unreachable();")
                 body.bound = None
+        case ast.Assign(targets=[ast.Name()], value=ast.Subscript(value=ast.Name(id=name))) if (
+            name in ("tuple", "list", "dict", "set")
+            and name not in body.whole.stores(body.module.name)
+        ):
+            pass  # a name for a type, which annotations alone read
         case ast.Assign(targets=targets, value=value):
             given = body.value_for(value, _kind_of_target(body, targets[0]))
             if len(targets) > 1 or not isinstance(targets[0], ast.Name):
@@ -136,6 +141,8 @@ def _kind_of_target(body: Body, target: ast.expr) -> Kind | None:
     match target:
         case ast.Name(id=name):
             return body.kind_of_name(target, name)
+        case ast.Subscript(value=where, slice=ast.Slice()):
+            return body.kind_at(where)
         case ast.Subscript(value=where):
             kind = body.kind_at(where)
             if isinstance(kind, DictOf):
@@ -252,9 +259,12 @@ def _augment_item(body: Body, node: ast.AugAssign, target: ast.Subscript) -> Non
 
 
 def _delete(body: Body, target: ast.expr) -> None:
-    if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
+    if not isinstance(target, ast.Subscript):
         raise Refused(target, f"`del {ast.unparse(target)}`")
     where = body.value(target.value)
+    if isinstance(target.slice, ast.Slice):
+        splice(body, target, where, target.slice, "NULL")
+        return
     if isinstance(where.kind, DictOf):
         delete_entry(body, target, where, body.value(target.slice))
         return

@@ -106,6 +106,22 @@ ppy_list *ppy_list_slice(const ppy_list *list, int64_t start, int64_t stop, int6
     return made;
 }
 
+void ppy_list_splice(ppy_list *list, int64_t start, int64_t stop, const ppy_list *more) {
+    const int64_t length = list->length, bytes = list->layout->bytes;
+    const int64_t first = bound(start, 0, 0, length, length), end = bound(stop, length, 0, length, length);
+    const int64_t last = end < first ? first : end, rest = length - last;
+    if (more == list) more = ppy_list_slice(list, PPY_ABSENT, PPY_ABSENT, PPY_ABSENT);
+    const int64_t count = more ? more->length : 0;
+    ppy_list_reserve(list, first + count + rest);
+    for (int64_t i = first; i < last; i++) ppy_item_drop(list->layout, item(list, i));
+    if (rest) memmove(item(list, first + count), item(list, last), (size_t)(rest * bytes));
+    list->length = first + count + rest;
+    /* Bytes that were moved are those of items elsewhere now. */
+    if (first + count > last) memset(item(list, last), 0, (size_t)((first + count - last) * bytes));
+    if (list->length < length) memset(item(list, list->length), 0, (size_t)((length - list->length) * bytes));
+    if (more) copy(list, first, more, 0, count);
+}
+
 /* Asking. */
 
 bool ppy_list_equal(const ppy_list *a, const ppy_list *b) {

@@ -74,6 +74,8 @@ void ppy_list_sort_by(ppy_list *list, const ppy_list *keys, bool reverse);
 ppy_list *ppy_list_concat(const ppy_list *a, const ppy_list *b);
 ppy_list *ppy_list_repeat(const ppy_list *list, int64_t times);
 ppy_list *ppy_list_slice(const ppy_list *list, int64_t start, int64_t stop, int64_t step); /* as ppy_slice */
+/* list[start:stop] = more, with steps of one; del list[start:stop] where `more` is NULL. */
+void ppy_list_splice(ppy_list *list, int64_t start, int64_t stop, const ppy_list *more);
 void ppy_list_extend(ppy_list *list, const ppy_list *more); /* which may be the list itself */
 ppy_list *ppy_text_split(ppy_text text);                    /* text.split() */
 ppy_list *ppy_text_split_at(ppy_text text, ppy_text separator);

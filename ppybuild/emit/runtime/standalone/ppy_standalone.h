@@ -20,5 +20,6 @@
 #include "ppy_set.h"
 #include "ppy_stream.h"
 #include "ppy_text.h"
+#include "ppy_text_methods.h"
 
 #endif

@@ -75,7 +75,11 @@ class Body:
     """Lowers an expression: `expressions.lower_expression`."""
     call_named: Callable[[Body, ast.Call, Type | None], Value]
     """Lowers a call of a function as a value, by its type: `calls.lower_named`."""
+    bind: Callable[[Body, ast.Call, str, bool], dict[str, Value]]
+    """The values of the arguments of a call: `calls.bind_arguments`."""
     result: Kind = NONE
+    own: str | None = None
+    """The first parameter of a method, where nothing assigns to it: it is no None."""
     lines: list[str | FlagLine] = field(default_factory=list)
     depth: int = 1
     bound: set[str] | None = field(default_factory=set)
@@ -174,6 +178,16 @@ class Body:
         """The value of what goes where this kind belongs: it tells what `[]` is a list of."""
         self.hint(node, kind)
         return self.value(node)
+
+    def arguments(self, node: ast.Call, name: str, *, skip_first: bool) -> dict[str, Value]:
+        """By parameter, in the order in which Python evaluates them."""
+        return self.bind(self, node, name, skip_first)
+
+    def suit(self, value: Value, kind: Kind) -> Value:
+        """None as an object that is none."""
+        if value.kind == NONE and isinstance(kind, ObjectOf):
+            return Value(kind, "((ppy_list *)NULL)", fixed=True)
+        return value
 
     def hint(self, node: ast.expr, kind: Kind | None) -> None:
         match node, kind:
@@ -332,6 +346,7 @@ class Body:
         else:
             variable = self.whole.variable(self.module.name, name, node, value.kind)
             place, flag = variable.place, variable.flag
+        value = self.suit(value, place.kind)
         if place.kind != value.kind:
             raise Refused(
                 node,
@@ -463,5 +478,7 @@ class Body:
 
 
 def has_effects(node: ast.expr) -> bool:
-    """Whether evaluating it may change a variable or a list."""
-    return any(isinstance(each, ast.Call | ast.NamedExpr) for each in walk(node))
+    """Whether evaluating it may change a variable or a list; an attribute may be a property."""
+    return any(
+        isinstance(each, ast.Call | ast.NamedExpr | ast.Attribute) for each in walk(node)
+    )

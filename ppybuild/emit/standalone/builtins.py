@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.dicts import lower_dict_call
+from ppybuild.emit.standalone.invoke import invoke_method
 from ppybuild.emit.standalone.items import fitting, new_list, put
 from ppybuild.emit.standalone.kinds import (
     BOOL,
@@ -18,6 +19,7 @@ from ppybuild.emit.standalone.kinds import (
     ArrayOf,
     DictOf,
     ListOf,
+    ObjectOf,
     SetOf,
     TupleOf,
     kind_of,
@@ -25,6 +27,7 @@ from ppybuild.emit.standalone.kinds import (
 )
 from ppybuild.emit.standalone.lists import append, each_of, listed
 from ppybuild.emit.standalone.mathematics import whole
+from ppybuild.emit.standalone.objects import form_of
 from ppybuild.emit.standalone.operators import checked, lower_binary, to_float, to_int
 from ppybuild.emit.standalone.ordering import extreme, lower_sorted
 from ppybuild.emit.standalone.refuse import Refused
@@ -297,6 +300,11 @@ def _len(body: Body, node: ast.Call) -> Value:
             return Value(INT, f"{value.c}->length")
         case DictOf() | SetOf():
             return Value(INT, f"{value.c}->table->used")
+        case ObjectOf():
+            length = form_of(body, node, value).method("__len__")
+            if length is None:
+                raise _wrong(node, value)
+            return invoke_method(body, node, length, value)
         case TupleOf(items):
             return constant(len(items))
         case kind if kind == TEXT:

@@ -8,13 +8,17 @@ from collections.abc import Callable
 from ppybuild.emit.names import mangle
 from ppybuild.emit.standalone import builtins
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.kinds import FLOAT, INT, NONE, TupleOf, show
+from ppybuild.emit.standalone.classes import class_form
+from ppybuild.emit.standalone.invoke import invoke
+from ppybuild.emit.standalone.kinds import FLOAT, INT, NONE, ObjectOf, show
 from ppybuild.emit.standalone.mathematics import lower_math
 from ppybuild.emit.standalone.methods import lower_method
+from ppybuild.emit.standalone.objects import check_none, make_object
 from ppybuild.emit.standalone.operators import to_int
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.texts import str_of
-from ppybuild.emit.standalone.values import NOTHING, Value, as_struct, constant
+from ppybuild.emit.standalone.values import NOTHING, Value, constant
+from ppybuild.graph.program import Function as ProjectFunction
 from ppybuild.graph.types import Class, Function, Type
 
 
@@ -32,7 +36,10 @@ def lower_call(body: Body, node: ast.Call) -> Value:
         case "external":
             return _external(body, node, callee.name)
         case _:
-            raise Refused(node, f"an object of the class `{callee.name}`")
+            found = body.whole.facts.program.classes.get(callee.name)
+            if found is not None:
+                must_be_defined(body, node, found.module, found.node.name)
+            return make_object(body, node, callee.name)
 
 
 def lower_named(body: Body, node: ast.Call, type_: Type | None) -> Value:
@@ -102,72 +109,80 @@ _OTHERS: dict[str, Callable[[Body, ast.Call], Value]] = {
 def _project(body: Body, node: ast.Call, name: str) -> Value:
     whole = body.whole
     function = whole.facts.program.functions[name]
+    if function.owner is not None:
+        return _method(body, node, name, function)
     if function.node.name in whole.stores(function.module):
         raise Refused(node, f"`{name}`, which is bound again")
-    form = whole.form(name, node)
-    _must_be_defined(body, node, name)
-    given = _bind(body, node, name)
+    whole.form(name, node)
+    must_be_defined(body, node, function.module, function.node.name)
+    return invoke(body, node, name, bind_arguments(body, node, name, False))
+
+
+def _method(body: Body, node: ast.Call, name: str, function: ProjectFunction) -> Value:
+    """`value.method(…)`, or `Class.method(…)` of a static one."""
+    assert function.owner is not None
+    form = class_form(body.whole, function.owner, node)
+    decorator = form.kind_of_method(function.node.name)
+    if decorator not in ("", "staticmethod") or not isinstance(node.func, ast.Attribute):
+        raise Refused(node, f"`{name}`")
+    if decorator:
+        return invoke(body, node, name, bind_arguments(body, node, name, False))
+    if isinstance(body.whole.facts.types.get(node.func.value), Class):
+        raise Refused(node, f"`{ast.unparse(node.func)}` called through the class")
+    where = body.value(node.func.value)
+    if where.kind != ObjectOf(function.owner):
+        raise Refused(node, f"`{name}` of {show(where.kind)}")
+    where = body.keep(where)
+    check_none(body, node, node.func.value, where, node.func.attr)
+    given = bind_arguments(body, node, name, True)
+    own = next(iter(body.whole.form(name, node).parameters))
+    return invoke(body, node, name, {own: where, **given})
+
+
+def bind_arguments(body: Body, node: ast.Call, name: str, skip_first: bool) -> dict[str, Value]:
+    """The values of the arguments by parameter; evaluated in Python's order."""
+    form = body.whole.form(name, node)
+    given = _bind(body, node, name, skip_first)
     for parameter, arg in given.items():
         body.hint(arg, form.parameters[parameter])
-    values = body.values(*given.values())
-    words = []
-    for (parameter, kind), value in zip(
-        ((key, form.parameters[key]) for key in given), values, strict=True
-    ):
-        if value.kind != kind:
-            raise Refused(
-                node,
-                f"`{parameter}` of `{function.node.name}` is {show(kind)}, "
-                f"and {show(value.kind)} is passed",
-            )
-        if isinstance(kind, TupleOf):
-            whole.tuples.add(kind)
-        words.append((parameter, as_struct(value)))
-    by_name = dict(words)
-    body.at(node)
-    call = f"{form.c}({', '.join(by_name[each] for each in form.parameters)})"
-    if form.result == NONE:
-        body.line(f"{call};")
-        return NOTHING
-    return body.temporary(form.result, call)
+    return dict(zip(given, body.values(*given.values()), strict=True))
 
 
-def _must_be_defined(body: Body, node: ast.AST, name: str) -> None:
-    """NameError where the call runs before the `def`."""
+def must_be_defined(body: Body, node: ast.AST, module: str, simple: str) -> None:
+    """NameError where a function or a class is used before its statement has run."""
     whole = body.whole
-    function = whole.facts.program.functions[name]
-    module, simple = function.module, function.node.name
     if simple in whole.early(module):
         return
     here = body.function is None and module == body.module.name
     if here and (body.bound is None or simple in body.bound):
         return
+    name = f"{module}.{simple}"
     whole.defined_late.add(name)
     body.fail(node, f"!{form_flag(name)}", f'ppy_why_undefined("{simple}")')
 
 
 def form_flag(name: str) -> str:
-    """The C variable that is set once a function is defined."""
+    """The C variable that is set once a function or a class is defined."""
     return f"ppy_D_{mangle(name)}"
 
 
-def _bind(body: Body, node: ast.Call, name: str) -> dict[str, ast.expr]:
+def _bind(body: Body, node: ast.Call, name: str, skip_first: bool) -> dict[str, ast.expr]:
     """The argument of each parameter, in the order in which Python evaluates them."""
-    signature = body.whole.facts.signatures[name]
+    parameters = body.whole.facts.signatures[name].parameters[1 if skip_first else 0 :]
     if any(isinstance(arg, ast.Starred) for arg in node.args) or any(
         each.arg is None for each in node.keywords
     ):
         raise Refused(node, "starred arguments")
-    places = [each for each in signature.parameters if each.kind != "keyword"]
+    places = [each for each in parameters if each.kind != "keyword"]
     if len(node.args) > len(places):
         raise Refused(node, f"too many arguments of `{name}`")
     found = {parameter.name: arg for parameter, arg in zip(places, node.args, strict=False)}
-    names = {each.name: each for each in signature.parameters}
+    names = {each.name: each for each in parameters}
     for each in node.keywords:
         if each.arg not in names or each.arg in found or each.arg is None:
             raise Refused(node, f"the argument `{each.arg}` of `{name}`")
         found[each.arg] = each.value
-    for parameter in signature.parameters:
+    for parameter in parameters:
         if parameter.name in found:
             continue
         if parameter.default is None:

@@ -11,8 +11,8 @@ from ppybuild.emit.standalone.entries import (
     dict_of,
     entry_value,
     find,
+    fit,
     found_entry,
-    must_fit,
     store_entry,
 )
 from ppybuild.emit.standalone.items import item
@@ -152,8 +152,7 @@ def _args(body: Body, node: ast.Call, least: int, most: int) -> list[Value]:
 
 
 def _default(body: Body, node: ast.Call, where: Value, value: Value) -> Value:
-    must_fit(node, value, dict_of(where).value, show(where.kind))
-    return body.keep(value)
+    return body.keep(fit(body, node, value, dict_of(where).value, show(where.kind)))
 
 
 def _get(body: Body, node: ast.Call, where: Value) -> Value:

@@ -23,10 +23,12 @@ from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value, as_struct
 
 
-def must_fit(node: ast.AST, value: Value, kind: Kind, where: str) -> None:
-    """What is put in has to be of the kind of all the others."""
+def fit(body: Body, node: ast.AST, value: Value, kind: Kind, where: str) -> Value:
+    """What is put in, which has to be of the kind of all the others."""
+    value = body.suit(value, kind)
     if value.kind != kind:
         raise Refused(node, f"{show(value.kind)} as an item of {where}", number_help(kind))
+    return value
 
 
 def dict_of(where: Value) -> DictOf:
@@ -84,9 +86,8 @@ def found_entry(body: Body, node: ast.AST, where: Value, key: Value) -> str:
 def store_entry(body: Body, node: ast.AST, where: Value, key: Value, value: Value) -> None:
     """`where[key] = value`"""
     kind = dict_of(where)
-    must_fit(node, key, kind.key, f"{show(kind)}, as a key")
-    must_fit(node, value, kind.value, show(kind))
-    value = body.keep(value)
+    key = fit(body, node, key, kind.key, f"{show(kind)}, as a key")
+    value = body.keep(fit(body, node, value, kind.value, show(kind)))
     body.at(node)
     pointer, at = address(body, key), body.fresh()
     body.line(f"const int64_t {at} = ppy_dict_place({where.c}, {pointer});")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import Body, FlagLine
-from ppybuild.emit.standalone.calls import lower_named
+from ppybuild.emit.standalone.calls import bind_arguments, lower_named
 from ppybuild.emit.standalone.expressions import lower_expression
 from ppybuild.emit.standalone.kinds import NONE, Kind, TupleOf, c_type, kind_of
 from ppybuild.emit.standalone.refuse import Refused
@@ -20,6 +20,9 @@ from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import Function as FunctionType
 
 _MARKS = (FunctionType("ppy.pure"), FunctionType("ppy.export"))
+
+
+_LOWER = (lower_expression, lower_named, bind_arguments)
 
 
 def prototype(form: FunctionForm, name: str) -> str:
@@ -38,9 +41,22 @@ def write_function(whole: Whole, form: FunctionForm, name: str) -> list[str]:
     except Refused as refused:
         whole.refuse(module, refused, function.node)
         return []
-    body = Body(whole, module, form.name, locals_, lower_expression, lower_named, form.result)
+    body = Body(
+        whole,
+        module,
+        form.name,
+        locals_,
+        lower_expression,
+        lower_named,
+        bind_arguments,
+        form.result,
+    )
     body.has_try = any(isinstance(each, ast.Try) for each in walk(function.node))
     body.bound = set(form.parameters)
+    if function.owner is not None and form.parameters:
+        own = next(iter(form.parameters))
+        if own not in scope_of(function.node.body, expressions=True).bound:
+            body.own = own
     lower_block(body, function.node.body)
     if body.bound is not None:
         if form.result == NONE:
@@ -69,7 +85,7 @@ def write_function(whole: Whole, form: FunctionForm, name: str) -> list[str]:
 
 def write_module(whole: Whole, module: Module, name: str) -> list[str]:
     """The code of a module, run once."""
-    body = Body(whole, module, None, {}, lower_expression, lower_named)
+    body = Body(whole, module, None, {}, *_LOWER)
     body.has_try = any(isinstance(each, ast.Try) for each in walk(module.tree))
     lower_block(body, module.tree.body)
     if body.bound is not None:
@@ -92,6 +108,8 @@ def _check(whole: Whole, function: Function) -> None:
     if isinstance(node, ast.AsyncFunctionDef):
         raise Refused(node, "an async function")
     for decorator in node.decorator_list:
+        if function.owner and ast.unparse(decorator) in ("property", "staticmethod"):
+            continue
         if whole.facts.types.get(decorator) not in _MARKS:
             raise Refused(decorator, f"the decorator `{ast.unparse(decorator)}`")
     for each in walk(node):

@@ -6,7 +6,9 @@ import ast
 
 from ppybuild.emit.names import mangle
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.kinds import ERROR, TEXT, ListOf
+from ppybuild.emit.standalone.classes import class_form
+from ppybuild.emit.standalone.kinds import ERROR, TEXT, ListOf, ObjectOf
+from ppybuild.emit.standalone.objects import load_field
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value, constant
 from ppybuild.graph import types
@@ -14,7 +16,17 @@ from ppybuild.graph.constants import LIBRARY as LIBRARY_CONSTANTS
 from ppybuild.graph.imports import absolute_name, is_namespace
 
 LIBRARY = frozenset(
-    {"__future__", "array", "collections.abc", "math", "ppy", "sys", "time", "typing"}
+    {
+        "__future__",
+        "array",
+        "collections.abc",
+        "dataclasses",
+        "math",
+        "ppy",
+        "sys",
+        "time",
+        "typing",
+    }
 )
 """Modules of libraries of which something has a form; importing them has no effect."""
 
@@ -86,9 +98,18 @@ def lower_attribute(body: Body, node: ast.Attribute) -> Value:
             return constant(2**63 - 1)
         if node.attr in LIBRARY_CONSTANTS.get(owner.name, {}):
             return _known(node, LIBRARY_CONSTANTS[owner.name][node.attr])
+    if isinstance(owner, types.Class) and owner.name in whole.facts.program.classes:
+        form = class_form(whole, owner.name, node)
+        if node.attr in form.constants:
+            return body.value(form.constants[node.attr])
+        raise Refused(node, f"`{ast.unparse(node)}`")
     known = whole.facts.constants.get(node)
     if known is not None:
         return _known(node, known)
+    if not isinstance(owner, types.Module):
+        value = body.value(node.value)
+        if isinstance(value.kind, ObjectOf):
+            return load_field(body, node, value)
     raise Refused(node, f"`{ast.unparse(node)}`")
 
 

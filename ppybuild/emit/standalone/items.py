@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ppybuild.emit.standalone.body import Body, has_effects
-from ppybuild.emit.standalone.entries import load_entry, must_fit, store_entry
+from ppybuild.emit.standalone.entries import fit, load_entry, store_entry
 from ppybuild.emit.standalone.kinds import (
     INT,
     NUMBERS,
@@ -137,7 +137,7 @@ def put(
         value = fitting(body, node, kind, value)
         body.line(f"PPY_ITEMS({c_item(kind)}, {where})[{at}] = ({c_item(kind)}){value.c};")
         return
-    must_fit(node, value, kind.item, show(kind))
+    value = fit(body, node, value, kind.item, show(kind))
     body.store(item(kind, where, at), value)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.entries import must_fit
+from ppybuild.emit.standalone.entries import fit
 from ppybuild.emit.standalone.items import fitting, new_list, put
 from ppybuild.emit.standalone.iteration import bind_target, looping, plan_source
 from ppybuild.emit.standalone.kinds import (
@@ -70,7 +70,7 @@ def append(body: Body, node: ast.AST, where: Value, value: Value) -> None:
     if isinstance(kind, ArrayOf):
         value = fitting(body, node, kind, value)
     else:
-        must_fit(node, value, kind.item, show(kind))
+        value = fit(body, node, value, kind.item, show(kind))
     value = body.keep(value) if not is_flat(value.kind) else value
     body.line(f"ppy_list_append({where.c});")
     put(body, node, kind, where.c, f"{where.c}->length - 1", value)

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import Body, has_effects
+from ppybuild.emit.standalone.classes import COMPARISONS, OPERATORS, class_form
 from ppybuild.emit.standalone.entries import find, is_in
+from ppybuild.emit.standalone.invoke import invoke_method
 from ppybuild.emit.standalone.kinds import (
     BOOL,
     FLOAT,
@@ -18,6 +20,7 @@ from ppybuild.emit.standalone.kinds import (
     DictOf,
     Kind,
     ListOf,
+    ObjectOf,
     Reference,
     SetOf,
     TupleOf,
@@ -142,6 +145,9 @@ def lower_binary(
     if left.kind in NUMBERS and right.kind in NUMBERS:
         return _numbers(body, node, op, left, right)
     sign = _SIGNS[type(op)]
+    method = special_method(body, node, left, OPERATORS.get(type(op), ""))
+    if method is not None:
+        return invoke_method(body, node, method, left, right)
     if isinstance(left.kind, SetOf) and left.kind == right.kind and type(op) in SETS:
         body.at(node)
         return body.root(left.kind, f"{SETS[type(op)][0]}({left.c}, {right.c})")
@@ -255,7 +261,16 @@ def _compared(
             found = _contains(body, node, left, right)
             return Value(BOOL, found if isinstance(op, ast.In) else f"(!{found})")
         case ast.Is() | ast.IsNot():
-            if NONE not in (left.kind, right.kind):
+            objects = (left.kind, right.kind)
+            if left.kind == right.kind and isinstance(left.kind, Reference):
+                equal = "==" if isinstance(op, ast.Is) else "!="
+                return Value(BOOL, f"({left.c} {equal} {right.c})")
+            for one, other in (objects, objects[::-1]):
+                if one == NONE and isinstance(other, ObjectOf):
+                    where = left if right.kind == NONE else right
+                    equal = "==" if isinstance(op, ast.Is) else "!="
+                    return Value(BOOL, f"({where.c} {equal} NULL)")
+            if NONE not in objects:
                 raise Refused(node, "`is` of values that are no objects here")
             same = left.kind == right.kind
             return constant(same if isinstance(op, ast.Is) else not same)
@@ -266,6 +281,8 @@ def _compared(
 def compare(body: Body, node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> str:
     """C for `left op right`."""
     sign, name = _COMPARISONS[type(op)]
+    if isinstance(left.kind, ObjectOf) or isinstance(right.kind, ObjectOf):
+        return _compare_objects(body, node, name, left, right)
     if left.kind in NUMBERS and right.kind in NUMBERS:
         left, right = to_int(left), to_int(right)
         if left.kind == right.kind:
@@ -287,6 +304,32 @@ def compare(body: Body, node: ast.AST, op: ast.cmpop, left: Value, right: Value)
         first, second = (left, right) if name in ("lt", "ge") else (right, left)
         return f"({'!' if name in ('le', 'ge') else ''}ppy_list_less({first.c}, {second.c}))"
     raise Refused(node, f"`{sign}` of {show(left.kind)} and {show(right.kind)}")
+
+
+def special_method(body: Body, node: ast.AST, value: Value, name: str) -> str | None:
+    """The method that Python calls for an operator of an object."""
+    if not isinstance(value.kind, ObjectOf):
+        return None
+    return class_form(body.whole, value.kind.name, node).method(name)
+
+
+def _compare_objects(body: Body, node: ast.AST, name: str, left: Value, right: Value) -> str:
+    if name in ("eq", "ne") and NONE in (left.kind, right.kind):
+        known = left if right.kind == NONE else right
+        if special_method(body, node, known, "__eq__") is None:
+            return f"({known.c} {'==' if name == 'eq' else '!='} NULL)"
+    method = special_method(body, node, left, COMPARISONS["eq" if name == "ne" else name])
+    if left.kind == right.kind and name in ("eq", "ne"):
+        if method is not None:
+            form = body.whole.form(method, node)
+            if form.result != BOOL or [*form.parameters.values()][1:] != [right.kind]:
+                raise Refused(node, f"this `{method}`")
+        body.at(node)
+        return f"({'!' if name == 'ne' else ''}ppy_object_equal({left.c}, {right.c}))"
+    if method is None:
+        raise Refused(node, f"this comparison of {show(left.kind)} and {show(right.kind)}")
+    found = invoke_method(body, node, method, left, right)
+    return body.truth(found)
 
 
 def _equal(body: Body, node: ast.AST, left: Value, right: Value) -> str:

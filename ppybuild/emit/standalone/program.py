@@ -15,6 +15,7 @@ from ppybuild.emit.loops.fixed import fixed_sizes
 from ppybuild.emit.loops.passes import optimise
 from ppybuild.emit.loops.printer import print_source
 from ppybuild.emit.names import mangle
+from ppybuild.emit.standalone.classes import class_declarations
 from ppybuild.emit.standalone.functions import prototype, write_function, write_module
 from ppybuild.emit.standalone.imports import module_function
 from ppybuild.emit.standalone.kernels import fast_forms, kernel_prototype, write_fast
@@ -144,6 +145,7 @@ def _program(
     if fast:
         yield _FAST
     yield from tuple_declarations(whole.tuples)
+    yield from class_declarations(whole)
     yield f"static ppy_list *ppy_global_lists[{whole.lists + 1}];"
     yield from whole.declarations()
     for name in sorted(whole.defined_late):

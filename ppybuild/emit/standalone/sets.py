@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.entries import address, as_key, must_fit, set_of
+from ppybuild.emit.standalone.entries import address, as_key, fit, set_of
 from ppybuild.emit.standalone.iteration import looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     BOOL,
@@ -102,7 +102,7 @@ def _add_all(body: Body, node: ast.expr, where: Value) -> None:
 
 def add(body: Body, node: ast.AST, where: Value, value: Value) -> None:
     """`where.add(value)`"""
-    must_fit(node, value, set_of(where).item, show(where.kind))
+    value = fit(body, node, value, set_of(where).item, show(where.kind))
     body.at(node)
     body.line(f"ppy_set_add({where.c}, {address(body, value)});")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import FRAME, Body, Loop, has_effects
 from ppybuild.emit.standalone.calls import form_flag, lower_exit
+from ppybuild.emit.standalone.classes import class_form
 from ppybuild.emit.standalone.entries import (
     as_key,
     delete_entry,
@@ -16,7 +17,14 @@ from ppybuild.emit.standalone.entries import (
 )
 from ppybuild.emit.standalone.exceptions import RAISED
 from ppybuild.emit.standalone.imports import lower_import
-from ppybuild.emit.standalone.items import checked_index, index_value, item, put, splice, store_item
+from ppybuild.emit.standalone.items import (
+    checked_index,
+    index_value,
+    item,
+    put,
+    splice,
+    store_item,
+)
 from ppybuild.emit.standalone.iteration import look_at_signals, looping, plan_source
 from ppybuild.emit.standalone.kinds import (
     NONE,
@@ -25,6 +33,7 @@ from ppybuild.emit.standalone.kinds import (
     DictOf,
     Kind,
     ListOf,
+    ObjectOf,
     Reference,
     SetOf,
     TupleOf,
@@ -32,11 +41,12 @@ from ppybuild.emit.standalone.kinds import (
     has_text,
     show,
 )
+from ppybuild.emit.standalone.objects import load_field, store_field
 from ppybuild.emit.standalone.operators import SETS, lower_binary
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.texts import repr_of, str_of
 from ppybuild.emit.standalone.tries import leave_tries, lower_try
-from ppybuild.emit.standalone.values import Value, as_struct
+from ppybuild.emit.standalone.values import NOTHING, Value, as_struct
 from ppybuild.graph.scopes import scope_of
 
 
@@ -69,6 +79,8 @@ def _statement(body: Body, node: ast.stmt) -> None:
             _leave_loop(body, node)
         case ast.FunctionDef():
             _def(body, node)
+        case ast.ClassDef():
+            _class(body, node)
         case ast.Pass() | ast.Global() | ast.Expr(value=ast.Constant()):
             pass
         case _:
@@ -118,7 +130,6 @@ def _simple(body: Body, node: ast.stmt) -> None:
 
 
 _WHAT = {
-    "ClassDef": "a class",
     "With": "`with`",
     "AsyncWith": "`async with`",
     "AsyncFor": "`async for`",
@@ -141,6 +152,8 @@ def _kind_of_target(body: Body, target: ast.expr) -> Kind | None:
     match target:
         case ast.Name(id=name):
             return body.kind_of_name(target, name)
+        case ast.Attribute():
+            return body.kind_at(target)
         case ast.Subscript(value=where, slice=ast.Slice()):
             return body.kind_at(where)
         case ast.Subscript(value=where):
@@ -158,6 +171,12 @@ def assign(body: Body, target: ast.expr, value: Value) -> None:
             body.assign(target, name, value)
         case ast.Subscript():
             store_item(body, target, value)
+        case ast.Attribute(value=owner):
+            value = body.keep(value) if has_effects(owner) else value
+            where = body.value(owner)
+            if not isinstance(where.kind, ObjectOf):
+                raise Refused(target, f"an assignment to `{ast.unparse(target)}`")
+            store_field(body, target, where, value)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             _unpack(body, target, parts, value)
         case _:
@@ -191,18 +210,15 @@ def _augment(body: Body, node: ast.AugAssign) -> None:
     if isinstance(target, ast.Subscript):
         _augment_item(body, node, target)
         return
-    if not isinstance(target, ast.Name):
-        raise Refused(node, f"an assignment to `{ast.unparse(target)}`")
+    if isinstance(target, ast.Attribute):
+        _augment_field(body, node, target)
+        return
     left = body.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
     if isinstance(left.kind, SetOf | DictOf):
         _augment_table(body, node, left, body.value(node.value))
         return
     if isinstance(left.kind, ListOf | ArrayOf):
-        right = body.value(node.value)
-        if not isinstance(node.op, ast.Add) or right.kind != left.kind:
-            raise Refused(node, f"this change of {show(left.kind)} in its place")
-        body.at(node)
-        body.line(f"ppy_list_extend({left.c}, {right.c});")
+        _extend(body, node, left)
         return
     if left.kind == TEXT and isinstance(node.op, ast.Add) and target.id in body.places:
         right = body.value(node.value)
@@ -213,6 +229,29 @@ def _augment(body: Body, node: ast.AugAssign) -> None:
         left = body.keep(left)
     right = body.value(node.value)
     body.assign(node, target.id, lower_binary(body, node, node.op, left, right))
+
+
+def _augment_field(body: Body, node: ast.AugAssign, target: ast.Attribute) -> None:
+    where = body.keep(body.value(target.value))
+    if not isinstance(where.kind, ObjectOf):
+        raise Refused(node, f"an assignment to `{ast.unparse(target)}`")
+    left = load_field(body, target, where)
+    if isinstance(left.kind, ListOf | ArrayOf):
+        _extend(body, node, left)
+    elif isinstance(left.kind, SetOf | DictOf):
+        _augment_table(body, node, left, body.value(node.value))
+    else:
+        left = body.keep(left) if has_effects(node.value) else left
+        value = lower_binary(body, node, node.op, left, body.value(node.value))
+        store_field(body, target, where, value)
+
+
+def _extend(body: Body, node: ast.AugAssign, left: Value) -> None:
+    right = body.value_for(node.value, left.kind)
+    if not isinstance(node.op, ast.Add) or right.kind != left.kind:
+        raise Refused(node, f"this change of {show(left.kind)} in its place")
+    body.at(node)
+    body.line(f"ppy_list_extend({left.c}, {right.c});")
 
 
 def _augment_table(body: Body, node: ast.AugAssign, left: Value, right: Value) -> None:
@@ -283,7 +322,8 @@ def _return(body: Body, node: ast.Return) -> None:
     if body.function is None:
         raise Refused(node, "`return` outside a function")
     value = body.value_for(node.value, body.result) if node.value is not None else None
-    kind = value.kind if value is not None else NONE
+    value = body.suit(value or NOTHING, body.result)
+    kind = value.kind
     if kind != body.result:
         raise Refused(node, f"the function returns {show(body.result)}, and here {show(kind)}")
     leave_tries(body)
@@ -361,6 +401,16 @@ def _def(body: Body, node: ast.FunctionDef) -> None:
     if body.function is not None:
         raise Refused(node, "a function in a function", "move it out")
     name = f"{body.module.name}.{node.name}"
+    body.line(f"@defined {form_flag(name)} {name}")
+    if body.bound is not None:
+        body.bound.add(node.name)
+
+
+def _class(body: Body, node: ast.ClassDef) -> None:
+    if body.function is not None:
+        raise Refused(node, "a class in a function", "move it out")
+    name = f"{body.module.name}.{node.name}"
+    class_form(body.whole, name, node)
     body.line(f"@defined {form_flag(name)} {name}")
     if body.bound is not None:
         body.bound.add(node.name)

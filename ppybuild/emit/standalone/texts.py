@@ -19,10 +19,12 @@ from ppybuild.emit.standalone.kinds import (
     DictOf,
     Kind,
     ListOf,
+    ObjectOf,
     SetOf,
     TupleOf,
     show,
 )
+from ppybuild.emit.standalone.objects import need_repr, text_of_object
 from ppybuild.emit.standalone.operators import to_int
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value, constant
@@ -38,6 +40,8 @@ def str_of(body: Body, node: ast.AST, value: Value) -> Value:
         return value
     if value.kind == ERROR:
         return Value(TEXT, value.c, fixed=value.fixed)
+    if isinstance(value.kind, ObjectOf):
+        return text_of_object(body, node, value, shown=False)
     return repr_of(body, node, value)
 
 
@@ -46,7 +50,10 @@ def repr_of(body: Body, node: ast.AST, value: Value) -> Value:
     match value.kind:
         case TupleOf():
             return _repr_tuple(body, node, value)
+        case ObjectOf():
+            return text_of_object(body, node, value, shown=True)
         case ListOf() | ArrayOf() | DictOf() | SetOf():
+            need_repr(body, node, value.kind)
             body.at(node)
             return body.temporary(TEXT, f"ppy_list_repr({value.c})")
         case kind if kind == TEXT:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.names import mangle
+from ppybuild.emit.standalone.classes import ClassForm
 from ppybuild.emit.standalone.kinds import (
     Kind,
     Reference,
@@ -67,6 +68,9 @@ class Whole:
     flagged: set[tuple[str, str]] = field(default_factory=set)
     defined_late: set[str] = field(default_factory=set)
     """Functions of which a call asks whether their `def` has run."""
+    classes: dict[str, ClassForm] = field(default_factory=dict)
+    stored: frozenset[str] | None = None
+    """Every attribute that the program assigns to, once that is asked for."""
     lists: int = 0
     globals: list[tuple[str, Kind]] = field(default_factory=list)
     """The C variables of global variables."""
@@ -107,8 +111,8 @@ class Whole:
             result = kind_of(types.NONE)
         if result is None:
             raise Refused(node, f"`{name}` returns {show(signature.result)}")
-        if name != f"{function.module}.{function.node.name}":
-            raise Refused(node, f"`{name}` lies in a class or a function")
+        if name != f"{function.owner or function.module}.{function.node.name}":
+            raise Refused(node, f"`{name}` lies in a function", "move it out")
         self.forms[name] = FunctionForm(name, parameters, result)
         self.queue.append(name)
         return self.forms[name]
@@ -247,7 +251,7 @@ def _early_names(facts: Facts, module: str) -> Iterator[str]:
     source = facts.program.modules[module]
     for statement in source.tree.body:
         match statement:
-            case ast.FunctionDef(name=name):
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
             case ast.Import() | ast.ImportFrom():
                 single = Module(

@@ -95,7 +95,7 @@ def test_integers_stop_beyond_64_bits(
 def test_what_needs_python_is_listed(tmp_path: Path) -> None:
     text = """\
 import json
-class A:
+class A(list):
     pass
 d = {}
 xs = [1, 2.5]
@@ -103,7 +103,7 @@ def f():
     yield 1
 for i in f():
     print(i)
-print(sum([1.0]))
+print(sum([1, 2.0]))
 """
     found = refusals(tmp_path, {"main.py": text})
     assert [line for line, _ in found] == [1, 2, 4, 5, 8, 10]

@@ -76,6 +76,9 @@ _INTEGER = {
     # Where a slice of so many items starts or stops, and how many lie between the two.
     "slice_bound": Operator((I64, I64), I64, "ppy_slice_bound"),
     "slice_length": Operator((I64, I64), I64, "ppy_slice_length"),
+    # The same of a slice with a step.
+    "stride_bound": Operator((I64, I64, I64), I64, "ppy_stride_bound"),
+    "stride_length": Operator((I64, I64, I64), I64, "ppy_stride_length"),
 }
 
 # Of operands that are not negative: the greatest integer where the result is beyond it. Passes

@@ -212,4 +212,14 @@ static inline int64_t ppy_slice_bound(int64_t bound, int64_t length) {
 }
 static inline int64_t ppy_slice_length(int64_t start, int64_t stop) { return start < stop ? stop - start : 0; }
 
+/* The same of a slice with a step, which is no item's place where it goes down to the end. */
+static inline int64_t ppy_stride_bound(int64_t bound, int64_t length, int64_t step) {
+    const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? length - 1 : length;
+    if (bound < 0) bound += length;
+    return bound < least ? least : bound > most ? most : bound;
+}
+static inline int64_t ppy_stride_length(int64_t start, int64_t stop, int64_t step) {
+    return step == 0 ? 0 : (int64_t)ppy_range_length(start, stop, step);
+}
+
 #endif

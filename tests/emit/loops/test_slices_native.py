@@ -172,6 +172,64 @@ def bytes_of(x: Buffer[u8], a: int, b: int) -> tuple[int, int]:
 
 def by_truth(x: Buffer[i32], a: bool) -> int:
     return sum(x[a:])
+
+
+def strided(x: Buffer[int], a: int, b: int, step: int) -> tuple[int, int]:
+    total = 0
+    for value in x[a:b:step]:
+        total = total * 3 + value
+    return total, len(x[a:b:step])
+
+
+def without_bounds(x: Buffer[int], a: int, step: int) -> int:
+    total = len(x[::step]) * 5 + sum(x[a::step]) + 7 * sum(x[:a:step])
+    for i, value in enumerate(reversed(x[::step])):
+        total = total * 3 + i * value
+    return total
+
+
+def by_constants(x: Buffer[int], a: int) -> tuple[int, int, int, int, int]:
+    down = x[::-1]
+    total = 0
+    for i in range(len(down)):
+        total = total * 3 + down[i] - down[-1]
+    return total, sum(x[a::2]), sum(x[1:a:3]), sum(x[a::-2]), sum(x[: a : -(2**62) - 2**62])
+
+
+def of_part(x: Buffer[int], a: int, step: int) -> list[int]:
+    part = x[a:]
+    return list(part[::step])
+
+
+def in_turn(x: Buffer[int], n: int) -> int:
+    total = 0
+    part = x[::1]
+    for step in range(-n, n):
+        part = x[:: step or 1]
+        total = total * 3 + sum(part) + len(part)
+    return total
+
+
+def no_step(x: Buffer[int]) -> int:
+    return sum(x[::0])
+
+
+def turned(values: Buffer[float]) -> list[float]:
+    copy = [value * 2.0 for value in values]
+    return [value + 1.0 for value in copy[::-1]]
+
+
+def letters(text: str, step: int) -> int:
+    total = 0
+    for ch in text[::step]:
+        total = total * 3 + ord(ch)
+    return total
+
+
+def strided_stores(x: Buffer[float], out: Buffer[float], step: int) -> None:
+    part = x[::step]
+    for i in range(len(part)):
+        out[i] = part[i] - out[i]
 """
 EDGES = (-(2**63), -9, -5, -4, -1, 0, 1, 2, 4, 5, 6, 2**63 - 1)
 SMALL = (-6, -3, -1, 0, 1, 2, 5, 7)
@@ -234,6 +292,21 @@ def test_slices_in_variables(program: Program) -> None:
             assert program.check("bytes_of", array("B", b"\x00\xff7\x80"), a, b)
 
 
+def test_steps(program: Program) -> None:
+    for a, b, step in itertools.product(EDGES, EDGES, (*EDGES, -2, -3)):
+        assert program.check("strided", ints(5), a, b, step) == (step != 0)
+    for n, a, step in itertools.product((0, 1, 2, 5), EDGES, (*EDGES, -2, -3)):
+        assert program.check("without_bounds", ints(n), a, step) == (step != 0)
+        assert program.check("of_part", ints(n), a, step) == (step != 0)
+        program.check("by_constants", ints(n), a)
+    assert program.check_all("by_constants", [(ints(5), a) for a in SMALL]) == len(SMALL)
+    for n in range(5):
+        assert program.check("in_turn", ints(5), n)
+    assert not program.check("no_step", ints(5))
+    assert not program.check("strided_stores", *[floats(3)] * 2, 2)
+    assert program.check("strided_stores", floats(7), array("d", [1.0] * 4), -2)
+
+
 def test_stores_between_slices(program: Program) -> None:
     for rows, cols in itertools.product(range(-1, 4), range(-1, 4)):
         inside = rows * cols <= 7 or cols < 0 or rows < 0
@@ -284,6 +357,19 @@ def test_optimised(built: Built) -> None:
         "rebound": [[ints(5), a] for a in EDGES],
         "passed": [[floats(7), a, b] for a in SMALL for b in SMALL],
         "in_place": [[floats(7), rows, cols] for rows in range(9) for cols in range(-1, 4)],
+        "strided": [
+            [ints(n), a, b, step]
+            for n in (0, 1, 5)
+            for a, b, step in itertools.product(EDGES, EDGES, (*EDGES, -2, -3))
+        ],
+        "without_bounds": [[ints(5), a, step] for a in EDGES for step in EDGES],
+        "by_constants": [[ints(5), a] for a in EDGES],
+        "of_part": [[ints(5), a, step] for a in EDGES for step in EDGES],
+        "in_turn": [[ints(5), n] for n in range(6)],
+        "no_step": [[ints(5)]],
+        "turned": [[floats(n)] for n in (0, 1, 5)],
+        "letters": [[text, step] for text in ("", "aé\u0101") for step in EDGES],
+        "strided_stores": [[floats(7), floats(4), step] for step in EDGES],
         "into_another": [
             [floats(7), array("d", [1.0] * n), cols] for n in range(9) for cols in range(-1, 4)
         ],

@@ -36,6 +36,8 @@ from ppybuild.emit.relied import Path, Relied
 from ppybuild.graph.program import Facts
 
 I64, F64, BOOL = ir.Type.I64, ir.Type.F64, ir.Type.BOOL
+_ENDS = ("start", "length", "step")
+"""The leaves of a slice; the last where it is not constant."""
 
 
 class NeedsMemory(Exception):
@@ -301,8 +303,8 @@ class Builder:
             case BufferRef() | GridRef():
                 return value
             case View():
-                ends = (self.variable(f"{name}.{end}", I64) for end in ("start", "length"))
-                return rebuild(value, iter([ir.Var(end, I64) for end in ends]))
+                ends = (self.variable(f"{name}.{end}", I64) for end in _ENDS)
+                return rebuild(value, (ir.Var(end, I64) for end in ends))
             case Mixed(inner):
                 return Mixed(ir.Var(self.variable(name, inner.type), inner.type))
             case Char():

@@ -11,6 +11,7 @@ from ppybuild.emit.loops.lower.library import FUNCTIONS, Call, NotAnInt, bind_ar
 from ppybuild.emit.loops.lower.operators import constant
 from ppybuild.emit.loops.lower.sequences import ON_SEQUENCES
 from ppybuild.emit.loops.lower.signatures import NativeSignature, Undecided
+from ppybuild.emit.loops.lower.slices import side_by_side
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.texts import ON_TEXT
 from ppybuild.emit.loops.lower.values import (
@@ -129,7 +130,7 @@ def _passed(node: ast.Call, parameter: ir.Parameter, value: Value) -> list[ir.Ex
             f"a slice for parameter `{parameter.name}`, which is stored into",
             "pass the buffer and an offset",
         )
-    return [value.elements()]
+    return [side_by_side(node, value)]
 
 
 def _arguments(

@@ -28,7 +28,7 @@ from ppybuild.emit.loops.lower.operators import (
     to_bool,
     to_int,
 )
-from ppybuild.emit.loops.lower.slices import make_view, slice_parts
+from ppybuild.emit.loops.lower.slices import Bounds, make_view, slice_parts
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.texts import (
     TEXT_METHODS,
@@ -444,5 +444,5 @@ def _slice(builder: Builder, node: ast.Subscript, bounds: ast.Slice) -> Value:
     parts = slice_parts(bounds)
     source, *given = lower_operands(builder, [node.value, *(each for each in parts if each)])
     values = iter(given)
-    lower, upper = (next(values) if each else None for each in parts)
-    return make_view(builder, node, source, lower, upper)
+    lower, upper, step = (next(values) if each else None for each in parts)
+    return make_view(builder, node, source, Bounds(lower, upper, step))

@@ -19,6 +19,7 @@ from ppybuild.emit.loops.lower.builder import (
 )
 from ppybuild.emit.loops.lower.library import Call, extreme
 from ppybuild.emit.loops.lower.operators import as_float, lower_binary, to_float, to_int
+from ppybuild.emit.loops.lower.slices import side_by_side
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import (
     Char,
@@ -182,7 +183,7 @@ def _exact_sum(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
         _refuse_text(node, "math.fsum", source)
     if isinstance(source, Items) and source.type is not BOOL:
         row = f"fsum.{source.element.value}"
-        return builder.checked(row, (source.elements(),), at(node))
+        return builder.checked(row, (side_by_side(node, source),), at(node))
     numbers = _floats(node, "math.fsum", source)
     return builder.checked("fsum", numbers, at(node)) if numbers else ir.Const(0.0, F64)
 

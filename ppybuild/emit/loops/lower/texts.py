@@ -16,6 +16,7 @@ from functools import reduce
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import BOOL, I64, Builder, at, op
 from ppybuild.emit.loops.lower.operators import lower_comparison, negation, to_int
+from ppybuild.emit.loops.lower.slices import side_by_side
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
@@ -66,13 +67,13 @@ def lower_compared(
 
 def _equal(node: ast.AST, left: Value, right: Value) -> ir.Expr:
     if isinstance(left, Items) and isinstance(right, Items):
-        return op("equal.str", left.elements(), right.elements())
+        return op("equal.str", side_by_side(node, left), side_by_side(node, right))
     if isinstance(right, Items):
         left, right = right, left
     codes = _codes(node, right)
     if isinstance(left, Items):
         return _all(
-            [op("eq.i64", left.length, _const(len(codes))), *_at(left, _const(0), codes)]
+            [op("eq.i64", left.length, _const(len(codes))), *_at(node, left, _const(0), codes)]
         )
     others = _codes(node, left)
     if len(others) != len(codes):
@@ -85,14 +86,15 @@ def _order(node: ast.AST, left: Value, right: Value) -> tuple[ir.Expr, ir.Expr]:
     if isinstance(left, Char) and isinstance(right, Char):
         return left.code, right.code
     if isinstance(left, Items) and isinstance(right, Items):
-        return op("compare.str", left.elements(), right.elements()), _const(0)
+        both = side_by_side(node, left), side_by_side(node, right)
+        return op("compare.str", *both), _const(0)
     raise Stay(node, "the order of a str and a str of another form", "compare characters")
 
 
-def _at(text: Items, start: ir.Expr, codes: Sequence[ir.Expr]) -> list[ir.Expr]:
+def _at(node: ast.AST, text: Items, start: ir.Expr, codes: Sequence[ir.Expr]) -> list[ir.Expr]:
     """That these characters stand one after another from `start` on."""
     return [
-        op("has_at.str", text.elements(), op("add.i64", start, _const(place)), code)
+        op("has_at.str", side_by_side(node, text), op("add.i64", start, _const(place)), code)
         for place, code in enumerate(codes)
     ]
 
@@ -141,7 +143,7 @@ def lower_membership(
             "look for a character in a str, or for one of the constants of a tuple",
         )
     if isinstance(whole, Items):
-        found: ir.Expr = op("holds.str", whole.elements(), item.code)
+        found: ir.Expr = op("holds.str", side_by_side(node, whole), item.code)
     else:
         code = builder.settled(item.code, at(node))
         codes = {int(each.value) for each in _codes(node, whole) if isinstance(each, ir.Const)}
@@ -239,7 +241,7 @@ def _ends(name: str) -> Rule:
                 start: ir.Expr = _const(0)
                 if name == "endswith":
                     start = op("sub.i64", text.length, _const(len(codes)))
-                return _all([ir.Const(True, BOOL), *_at(text, start, codes)])
+                return _all([ir.Const(True, BOOL), *_at(node, text, start, codes)])
         raise Stay(node, f"this form of `{name}`", "compare a slice")
 
     return lower

@@ -8,6 +8,8 @@ from typing import final
 
 from ppybuild.emit.loops import ir
 
+ONE = ir.Const(1, ir.Type.I64)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ class View:
     length: ir.Expr
     shared: bool = False
     written: frozenset[str] = frozenset()
+    step: ir.Expr = ONE
 
     @property
     def element(self) -> ir.Element:
@@ -126,11 +129,14 @@ class View:
         return self.buffer.item(self.place(index))
 
     def elements(self) -> ir.Elements:
+        """Of a slice without a step."""
         return ir.Elements(self.buffer.name, self.start, self.length)
 
     def place(self, index: ir.Expr) -> ir.Expr:
         """Where in the buffer an item lies, or where one after the last would."""
         zero = ir.Const(0, ir.Type.I64)
+        if self.step != ONE and index != zero:
+            index = ir.Op("mul.i64", (index, self.step), ir.Type.I64)
         if zero in (self.start, index):
             return index if self.start == zero else self.start
         return ir.Op("add.i64", (self.start, index), ir.Type.I64)
@@ -279,9 +285,11 @@ def leaves(value: Value) -> Iterator[ir.Expr | Whole]:
         case tuple():
             for item in value:
                 yield from leaves(item)
-        case View(_, start, length):
+        case View(_, start, length, step=step):
             yield start
             yield length
+            if not isinstance(step, ir.Const):
+                yield step
         case Mixed(inner) | Char(inner):
             yield inner
         case Letters():
@@ -299,9 +307,11 @@ def rebuild(value: Value, new: Iterator[ir.Expr | Whole]) -> Value:
     leaf = next(new)
     if isinstance(value, View):
         length = next(new)
+        step = value.step if isinstance(value.step, ir.Const) else next(new)
         assert not isinstance(leaf, Whole)
         assert not isinstance(length, Whole)
-        return replace(value, start=leaf, length=length)
+        assert not isinstance(step, Whole)
+        return replace(value, start=leaf, length=length, step=step)
     if isinstance(value, Mixed | Char) and isinstance(leaf, ir.Expr):
         return type(value)(leaf)
     return leaf

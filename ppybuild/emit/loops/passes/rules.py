@@ -117,6 +117,17 @@ def _slice_length(run: Evaluator, state: State, values: Values, args: Exprs) -> 
     return Value(number=run.atoms.new((0, high)))
 
 
+def _stride_bound(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
+    high = run.prover.interval(state, _number(values[1]))[1]
+    return Value(number=run.atoms.new((-1, high)))
+
+
+def _stride_length(run: Evaluator, state: State, values: Values, args: Exprs) -> Value:
+    """Upwards at most as many as `stop` is, downwards one more than `start` is."""
+    start, stop = (run.prover.interval(state, _number(value))[1] for value in values[:2])
+    return Value(number=run.atoms.new((0, max(0, start + 1, stop))))
+
+
 def _float(
     rule: Callable[..., Sign],
 ) -> Callable[[Evaluator, State, Values, Exprs], Value]:
@@ -148,6 +159,8 @@ TOTAL: Mapping[str, TotalRule] = {
     "and.i64": _and_bits,
     "slice_bound": _slice_bound,
     "slice_length": _slice_length,
+    "stride_bound": _stride_bound,
+    "stride_length": _stride_length,
     "to_i64.bool": lambda run, state, v, args: Value(number=run.atoms.new((0, 1))),
     "to_f64": lambda run, state, v, args: v[0],
     "to_f64.bool": lambda run, state, v, args: Value(sign=Sign.ZERO | Sign.POSITIVE),

@@ -123,10 +123,19 @@ inline bool run_kernels(
       : run_kernel(kernels.cpu, kept, kernels.cpu_scratch, inputs, outputs, batch);
 }
 
-/* A number that a kernel has left on the GPU: waits for it, as `item()` does. */
+/* A number that a kernel has left on the GPU: waits for it, as `item()` does, and other
+ * threads go on meanwhile. False with an exception set where the work has failed: weights may
+ * be written, so nobody may run the step again. */
 template <class Real>
-Real number_of(const at::Tensor& tensor) {
-  return *static_cast<const Real*>(on_host(tensor).const_data_ptr());
+bool number_of(const at::Tensor& tensor, Real& number) {
+  try {
+    WithoutLock unlocked;
+    number = *static_cast<const Real*>(on_host(tensor).const_data_ptr());
+    return true;
+  } catch (...) {
+    torch::translate_exception_to_python(std::current_exception());
+    return false;
+  }
 }
 
 } // namespace ppy

@@ -346,12 +346,11 @@ class _Fused(_Wrapper):
             "if (!ppy::run_kernels(kernels, place, scratch, inputs, outputs, batch))",
             "    return nullptr;",
         ]
-        real = REALS[self.step.plan.program.dtype]
         for place, output in enumerate(self.step.outputs):
             if output.kind == "number":
                 lines += [
-                    "if (ppy::is_gpu(place))",
-                    f"    number = ppy::number_of<{real}>(made[{place}]);",
+                    f"if (ppy::is_gpu(place) && !ppy::number_of(made[{place}], number))",
+                    "    return nullptr;",
                 ]
         return lines
 

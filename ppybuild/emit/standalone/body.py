@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -47,14 +47,33 @@ class FlagLine:
     depth: int
 
 
+@dataclass(frozen=True, slots=True)
+class TryBody:
+    """The body of a `try`, by its C handler; on every way out of it, `final` is run."""
+
+    handler: str
+    final: tuple[ast.stmt, ...] = ()
+    inner: Mapping[str, Value] = field(default_factory=dict)
+    """`Body.inner` where the `try` stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An `except` clause; how the arena was where it began."""
+
+    mark: str
+
+
+Around = TryBody | Clause
+
+
 @dataclass(slots=True)
 class Loop:
     """A loop that is being written, and how its body leaves it."""
 
     done: str
-    tries: int
-    """How many bodies of `try` are around it."""
-    handlers: int
+    around: int
+    """How many of `Body.around` are around it."""
     broken: bool = False
     """Whether a `break` goes to the label `done`."""
     bound: list[set[str]] = field(default_factory=list)
@@ -88,10 +107,8 @@ class Body:
     inner: dict[str, Value] = field(default_factory=dict)
     """Variables of the comprehensions around, and caught exceptions."""
     loops: list[Loop] = field(default_factory=list)
-    tries: list[str] = field(default_factory=list)
-    """The C handlers of the bodies of `try` that are around."""
-    handlers: list[str] = field(default_factory=list)
-    """Of the `except` clauses that are around, how the arena was where they began."""
+    around: list[Around] = field(default_factory=list)
+    """What has to be ended on the way out, the innermost last."""
     needs_entry: bool = False
     """Whether the arena has to be as it was when the function was entered."""
     has_try: bool = False

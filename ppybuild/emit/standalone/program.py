@@ -21,6 +21,7 @@ from ppybuild.emit.standalone.imports import module_function
 from ppybuild.emit.standalone.kernels import fast_forms, kernel_prototype, write_fast
 from ppybuild.emit.standalone.layouts import tuple_declarations
 from ppybuild.emit.standalone.start import start_source
+from ppybuild.emit.standalone.values import text_literal
 from ppybuild.emit.standalone.whole import Whole
 from ppybuild.graph.locations import source_path
 from ppybuild.graph.program import Facts
@@ -144,6 +145,7 @@ def _program(
     yield _HEAD
     if fast:
         yield _FAST
+    yield from _exceptions(whole)
     yield from tuple_declarations(whole.tuples)
     yield from class_declarations(whole)
     yield f"static ppy_list *ppy_global_lists[{whole.lists + 1}];"
@@ -173,10 +175,27 @@ def _program(
         if name in whole.defined_late:
             yield f"    {flag} = true;"
     packages = [each for each in written if main.startswith(f"{each}.")]
-    yield from _main([*sorted(packages), main])
+    yield from _main(whole, [*sorted(packages), main])
 
 
-def _main(modules: list[str]) -> Iterator[str]:
+def _exceptions(whole: Whole) -> Iterator[str]:
+    """Exceptions of the program: numbers behind those of the runtime."""
+    rows = whole.exceptions.values()
+    if not rows:
+        return
+    for at, (c, *_) in enumerate(rows):
+        yield f"#define {c} ((ppy_exception)(PPY_EXCEPTION_COUNT + {at}))"
+    texts = [
+        f"    {{{text_literal(name)[1:-1].removeprefix('(ppy_text)')}, "
+        f"{text_literal(shown)[1:-1].removeprefix('(ppy_text)')}, {parent}}},"
+        for _, name, shown, parent in rows
+    ]
+    yield "static const ppy_exception_row ppy_own_rows[] = {"
+    yield from texts
+    yield "};"
+
+
+def _main(whole: Whole, modules: list[str]) -> Iterator[str]:
     yield """\
 int ppy_run_program(int argc, char **argv) {
     ppy_start(argc, argv);
@@ -186,6 +205,8 @@ int ppy_run_program(int argc, char **argv) {
                          &arguments};
     ppy_top_roots = &globals;
     lists[0] = ppy_argv = ppy_argument_list();"""
+    if whole.exceptions:
+        yield "    ppy_own_exceptions = ppy_own_rows;"
     for name in modules:
         yield f"    {module_function(name)}();"
     yield "    return ppy_finish();\n}\n"

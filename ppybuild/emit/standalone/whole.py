@@ -68,6 +68,8 @@ class Whole:
     flagged: set[tuple[str, str]] = field(default_factory=set)
     defined_late: set[str] = field(default_factory=set)
     """Functions of which a call asks whether their `def` has run."""
+    exceptions: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
+    """Classes of exceptions: number in C, name, name in tracebacks, what it is a kind of."""
     classes: dict[str, ClassForm] = field(default_factory=dict)
     stored: frozenset[str] | None = None
     """Every attribute that the program assigns to, once that is asked for."""

@@ -10,18 +10,21 @@
 #include "ppy_process.h"
 #include "ppy_stream_state.h"
 
-#define PPY_EXCEPTION_ROW(name, parent) {PPY_TEXT(#name), PPY_##parent},
-static const struct {
-    ppy_text name;
-    ppy_exception parent;
-} exceptions[] = {PPY_EXCEPTIONS(PPY_EXCEPTION_ROW)};
+#define LITERAL(text) {text, (int64_t)sizeof(text) - 1, (int64_t)sizeof(text) - 1}
+#define PPY_EXCEPTION_ROW(name, parent) {LITERAL(#name), LITERAL(#name), PPY_##parent},
+static const ppy_exception_row exceptions[] = {PPY_EXCEPTIONS(PPY_EXCEPTION_ROW)};
+const ppy_exception_row *ppy_own_exceptions;
+
+static const ppy_exception_row *row(ppy_exception kind) {
+    return kind < PPY_EXCEPTION_COUNT ? &exceptions[kind] : &ppy_own_exceptions[kind - PPY_EXCEPTION_COUNT];
+}
 
 ppy_frame *ppy_top_frame;
 static ppy_handler *handlers; /* of the bodies that run now, the innermost first */
 static ppy_handler *caught;   /* of the exceptions that are being handled */
 
 bool ppy_is_kind_of(ppy_exception kind, ppy_exception ancestor) {
-    while (kind != ancestor && kind != PPY_BaseException) kind = exceptions[kind].parent;
+    while (kind != ancestor && kind != PPY_BaseException) kind = (ppy_exception)row(kind)->parent;
     return kind == ancestor;
 }
 
@@ -76,7 +79,7 @@ static void say_traceback(const ppy_error *error) {
 }
 
 static void say_last_line(const ppy_error *error) {
-    const ppy_text name = exceptions[error->kind].name;
+    const ppy_text name = row(error->kind)->shown;
     const ppy_text parts[] = {name, PPY_TEXT(": "), error->message, PPY_TEXT("\n")};
     if (error->message.bytes) say(ppy_concat(parts, 4));
     else say(name), say(PPY_TEXT("\n"));
@@ -193,12 +196,12 @@ ppy_text ppy_caught_text(void) {
     return error->message.bytes ? ppy_arena_copy(error->message) : (ppy_text){0};
 }
 
-ppy_text ppy_caught_name(void) { return exceptions[caught->error.kind].name; }
+ppy_text ppy_caught_name(void) { return row(caught->error.kind)->name; }
 
 ppy_text ppy_caught_repr(void) {
     const ppy_text text = ppy_caught_text();
-    const bool quoted = text.bytes && caught->error.kind != PPY_SystemExit && caught->error.kind != PPY_KeyError;
-    const ppy_text parts[] = {exceptions[caught->error.kind].name, PPY_TEXT("("), quoted ? ppy_repr_text(text) : text,
+    const bool quoted = text.bytes && caught->error.kind != PPY_SystemExit && !ppy_is_kind_of(caught->error.kind, PPY_KeyError);
+    const ppy_text parts[] = {row(caught->error.kind)->name, PPY_TEXT("("), quoted ? ppy_repr_text(text) : text,
                               PPY_TEXT(")")};
     return ppy_concat(parts, 4);
 }

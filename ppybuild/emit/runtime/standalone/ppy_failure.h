@@ -40,10 +40,13 @@
     X(UnboundLocalError, NameError) \
     X(OSError, Exception) \
     X(BrokenPipeError, OSError) \
+    X(FileNotFoundError, OSError) \
+    X(TimeoutError, OSError) \
     X(RuntimeError, Exception) \
     X(NotImplementedError, RuntimeError) \
     X(RecursionError, RuntimeError) \
     X(StopIteration, Exception) \
+    X(SyntaxError, Exception) \
     X(TypeError, Exception) \
     X(ValueError, Exception) \
     X(UnicodeError, ValueError) \
@@ -51,7 +54,14 @@
     X(UnicodeEncodeError, UnicodeError)
 
 #define PPY_EXCEPTION_MEMBER(name, parent) PPY_##name,
-typedef enum { PPY_EXCEPTIONS(PPY_EXCEPTION_MEMBER) PPY_EXCEPTION_COUNT } ppy_exception;
+typedef enum { PPY_EXCEPTIONS(PPY_EXCEPTION_MEMBER) PPY_EXCEPTION_COUNT, PPY_EXCEPTION_LAST = INT32_MAX } ppy_exception;
+
+/* The program's own, numbered from PPY_EXCEPTION_COUNT on. */
+typedef struct {
+    ppy_text name, shown; /* `shown` in tracebacks: with its module, where that is not the main one */
+    int32_t parent;
+} ppy_exception_row;
+extern const ppy_exception_row *ppy_own_exceptions;
 
 /* A running function, for tracebacks and the recursion limit. It is on the C stack:
  *

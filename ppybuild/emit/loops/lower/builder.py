@@ -99,9 +99,10 @@ class Builder:
         """The buffers that the function makes, by where."""
         self.targets: dict[ast.AST, str] = {}
         """Variables, by the expressions that are assigned to them alone."""
-        self.make: Callable[[ast.expr], Whole | None] = lambda _: None
+        self.make: Callable[[ast.expr], Value | None] = lambda _: None
         self.method: Callable[[ast.Call, ast.Attribute], list[Value] | None] = lambda *_: None
-        """How `made` lowers what makes arrays, and `growing` their methods."""
+        """How `made` lowers what makes arrays, `folding` what goes through a generator, and
+        `growing` the methods of arrays."""
         self.inner: dict[str, str] = {}
         """Variables of the comprehensions around, by their names in Python."""
 

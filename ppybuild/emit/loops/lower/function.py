@@ -10,6 +10,7 @@ from functools import partial
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import Builder, NeedsFlag, NeedsMemory, at, path_of
+from ppybuild.emit.loops.lower.folding import lower_folded
 from ppybuild.emit.loops.lower.growing import lower_method
 from ppybuild.emit.loops.lower.made import lower_made
 from ppybuild.emit.loops.lower.signatures import NativeSignature, argument_node
@@ -44,7 +45,7 @@ def lower_function(facts: Facts, name: str, known: Mapping[str, NativeSignature]
         try:
             _check_form(facts, function)
             builder.targets = _targets(function)
-            builder.make = partial(lower_made, builder)
+            builder.make = partial(_lower_made, builder)
             builder.method = partial(lower_method, builder)
             lowered = _lower_body(builder, function, known[name])
         except NeedsFlag as needs:
@@ -56,6 +57,11 @@ def lower_function(facts: Facts, name: str, known: Mapping[str, NativeSignature]
         except Stay as stay:
             return Attempt(None, stay, frozenset(builder.called))
         return Attempt(lowered, None, frozenset(builder.called))
+
+
+def _lower_made(builder: Builder, node: ast.expr) -> Value | None:
+    made = lower_made(builder, node)
+    return lower_folded(builder, node) if made is None else made
 
 
 def _targets(function: Function) -> dict[ast.AST, str]:

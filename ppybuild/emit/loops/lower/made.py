@@ -26,14 +26,14 @@ from ppybuild.emit.loops.lower.builder import (
     require_scalar,
 )
 from ppybuild.emit.loops.lower.calls import rely_on_library
-from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands, lower_test
+from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands
 from ppybuild.emit.loops.lower.growing import push
 from ppybuild.emit.loops.lower.iteration import Iteration, plan_iteration
 from ppybuild.emit.loops.lower.operators import to_int
 from ppybuild.emit.loops.lower.signatures import ARRAYS, LISTS, SCALARS
-from ppybuild.emit.loops.lower.statements import bind_turn
 from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.storing import stored_value
+from ppybuild.emit.loops.lower.turns import lower_turns, plan_turns, stored_outside
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
     GridRef,
@@ -44,7 +44,6 @@ from ppybuild.emit.loops.lower.values import (
     Whole,
     held_buffers,
 )
-from ppybuild.emit.loops.tree import statements
 from ppybuild.graph import types
 
 Kind = tuple[ir.Element, ir.Holder]
@@ -212,15 +211,12 @@ def _comprehended(
     loop: ast.comprehension,
     kind: Kind | None,
 ) -> BufferRef:
-    if loop.is_async or any(isinstance(each, ast.NamedExpr) for each in ast.walk(site)):
-        raise Stay(site, "a comprehension that binds variables around it", "write the loop out")
-    iteration = plan_iteration(builder, loop.iter)
-    if iteration is None:
-        raise Dead("iteration")
+    iteration = plan_turns(builder, site, loop)
     count = None if loop.ifs else _count(builder, site, iteration)
     made: list[BufferRef] = []
 
-    def put(value: Number) -> None:
+    def put(counter: ir.Var) -> None:
+        value = require_number(item, lower_expr(builder, item))
         buffer = _buffer(builder, site, kind or _kind_of(item, value))
         made.append(buffer)
         if count is None:
@@ -230,48 +226,14 @@ def _comprehended(
             place = op("sub.i64", counter, iteration.start)
             builder.emit(ir.Store(buffer.name, place, stored, at(site)))
 
-    assert builder.env is not None
-    outside, names = dict(builder.env), dict(builder.inner)
-    inner = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
-    try:
-        builder.inner |= {name: f"{builder.inner.get(name, name)}.c" for name in inner}
-        with builder.sub_block() as body:
-            turn = bind_turn(builder, loop.target, iteration)
-            counter = ir.Var(turn, I64)
-            _where(
-                builder,
-                site,
-                loop.ifs,
-                lambda: put(require_number(item, lower_expr(builder, item))),
-            )
-    except Dead:
-        raise Stay(site, "a comprehension that always fails") from None
-    finally:
-        builder.inner, builder.env = names, outside
+    turns = lower_turns(builder, site, loop, iteration, put)
     (buffer,) = made
-    written = builder.written(body)
-    builder.keep(loop.iter, iteration.over, written)
-    inside = {each.buffer for each in statements(tuple(body)) if isinstance(each, ir.Make)}
-    if written - inside - {buffer.name}:
+    if stored_outside(builder, turns) - {buffer.name}:
         raise Stay(site, "a comprehension that stores into a buffer", "write the loop out")
     reading = (loop.iter, item, *loop.ifs)
     _make(builder, site, buffer, _ZERO if count is None else count, reading)
-    turns = (iteration.start, iteration.stop, iteration.step)
-    builder.emit(ir.For(turn, *turns, tuple(body), (), at(site)))
+    turns.emit(builder, site)
     return buffer
-
-
-def _where(
-    builder: Builder, site: ast.expr, tests: Sequence[ast.expr], then: Callable[[], None]
-) -> None:
-    """`then` where every test holds."""
-    if not tests:
-        then()
-        return
-    condition = lower_test(builder, tests[0])
-    with builder.sub_block() as inner:
-        _where(builder, site, tests[1:], then)
-    builder.emit(ir.If(condition, tuple(inner), (), at(site)))
 
 
 def _count(builder: Builder, site: ast.expr, iteration: Iteration) -> ir.Expr | None:

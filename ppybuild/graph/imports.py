@@ -111,8 +111,15 @@ def check_imports(modules: Modules) -> Iterator[Diagnostic]:
     """E1102 for each import that names a project's module or name that is not there."""
     exports = Exports(modules)
     for module in modules.values():
-        for statement, guarded in imports_of(module.tree.body):
-            if guarded:
+        found = list(imports_of(module.tree.body))
+        tried = {
+            name
+            for statement, guarded in found
+            if guarded
+            for name in _asked(module, statement)
+        }
+        for statement, guarded in found:
+            if guarded or not tried.isdisjoint(_asked(module, statement)):
                 continue
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
@@ -120,6 +127,15 @@ def check_imports(modules: Modules) -> Iterator[Diagnostic]:
                         yield _unresolved(modules, module, alias, alias.name)
             else:
                 yield from _check_from(modules, exports, module, statement)
+
+
+def _asked(module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The modules that a statement needs: what one `try` provides for is optional below a
+    test of what that gave, too."""
+    if isinstance(statement, ast.ImportFrom):
+        yield absolute_name(module, statement)
+    else:
+        yield from (alias.name for alias in statement.names)
 
 
 def _check_from(

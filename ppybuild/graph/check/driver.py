@@ -34,7 +34,7 @@ from ppybuild.graph.check.values import (
     check_unpacking,
 )
 from ppybuild.graph.library import Library
-from ppybuild.graph.program import Facts, Function
+from ppybuild.graph.program import Facts, Function, Module
 from ppybuild.graph.syntax import children
 
 Check = Callable[[Context, Place, ast.AST], Iterator[Diagnostic]]
@@ -73,8 +73,16 @@ def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...
         walker = _Walker(context, by_node, context.flags)
         for statement, inner in walker.body(place, module.tree.body):
             walker.visit(inner, statement)
-        found.extend(walker.found)
+        found.extend(one for one in walker.found if not is_ignored(module, one))
     return tuple(sorted(set(found), key=_order))
+
+
+def is_ignored(module: Module, found: Diagnostic) -> bool:
+    """True on a line that tells type checkers to look away."""
+    where = found.location
+    if where is None or "# type: ignore" not in module.text:
+        return False
+    return "# type: ignore" in module.text.splitlines()[where.line - 1]
 
 
 def _order(found: Diagnostic) -> tuple[str, int, int, str, str]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.check.context import Context
+from ppybuild.graph.effects.tables import external_effects
 from ppybuild.graph.locations import locate
-from ppybuild.graph.program import Function, Module
+from ppybuild.graph.program import Callee, Function, Module
 from ppybuild.graph.scopes import parameters_of
 from ppybuild.graph.syntax import children, walk
+from ppybuild.graph.types import Module as ModuleType
 
 INPUT_OUTPUT = frozenset(
     {
@@ -21,12 +23,6 @@ INPUT_OUTPUT = frozenset(
         "time.time",
         "time.perf_counter",
         "time.sleep",
-        "random.random",
-        "random.randint",
-        "random.seed",
-        "torch.manual_seed",
-        "torch.randn",
-        "torch.rand",
     }
 )
 MUTATING = frozenset(
@@ -134,6 +130,24 @@ def evidence_at(
     return None
 
 
+def is_output(callee: Callee) -> bool:
+    """True for what is seen outside, or differs from call to call: torch's generator too."""
+    if callee.kind != "external":
+        return False
+    return callee.name in INPUT_OUTPUT or (
+        callee.name.startswith("torch.") and external_effects(callee.name).io
+    )
+
+
+def is_shared_generator(context: Context, callee: Callee, function: ast.expr) -> bool:
+    """True for `random.random()`, whose generator the whole process shares."""
+    if callee.kind != "method" or not callee.name.startswith("random.Random."):
+        return False
+    if isinstance(function, ast.Attribute):
+        return isinstance(context.type(function.value), ModuleType)
+    return isinstance(function, ast.Name)
+
+
 def call_evidence(
     context: Context,
     node: ast.Call,
@@ -144,8 +158,8 @@ def call_evidence(
     callee = context.facts.callees.get(node)
     if callee is None:
         return None
-    if callee.kind == "external" and callee.name in INPUT_OUTPUT:
-        return Evidence(node, f"calls `{callee.name.removeprefix('builtins.')}`")
+    if is_output(callee) or is_shared_generator(context, callee, function):
+        return Evidence(node, f"calls `{ast.unparse(function)}`")
     if callee.kind == "method":
         owner, _, name = callee.name.rpartition(".")
         changes = name in MUTATING or (

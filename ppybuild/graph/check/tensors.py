@@ -11,8 +11,8 @@ from ppybuild.graph.library import CallProblem
 
 CODES = {"shape": "E1401", "dtype": "E1402"}
 HELP = {
-    "shape": "make the sizes agree, or transpose one of them: `x.t()`",
-    "dtype": "convert one of them: `x.to(y.dtype)`",
+    "shape": "make the sizes agree: `x.shape` shows them, `x.t()` turns a matrix",
+    "dtype": "convert it first: `x.float()`, `x.long()` or `x.to(y.dtype)`",
 }
 CHANGING = (
     "autocast",

@@ -22,6 +22,7 @@ from ppybuild.graph.library.operators import infer_binary, infer_unary, tensor_p
 from ppybuild.graph.library.resolve import Definition
 from ppybuild.graph.library.tensor_call import Call, Rule
 from ppybuild.graph.library.tensor_dtypes import dtype_named
+from ppybuild.graph.library.tensor_losses import LOSSES
 from ppybuild.graph.library.tensor_shapes import Mismatch
 from ppybuild.graph.library.terms import ClassTerm
 from ppybuild.graph.library.values import Argument, CallProblem
@@ -334,7 +335,7 @@ def takes_tensors(dotted: str) -> int:
     """How many arguments, from the first on, a function of torch takes only as tensors; 0 for
     what is not known to take any."""
     owner, _, name = dotted.rpartition(".")
-    if owner == "torch.nn.functional" and name in tensor_rules.LOSSES:
+    if owner == "torch.nn.functional" and name in LOSSES:
         return 2
     return int(name in TENSOR_FUNCTIONS.get(owner, {}) and name in tensor_rules.OF_A_TENSOR)
 
@@ -345,7 +346,7 @@ TENSOR_FUNCTIONS: Mapping[str, Mapping[str, Rule]] = {
     "torch": tensor_rules.FUNCTIONS,
     "torch.nn.functional": {
         **tensor_rules.FUNCTIONS,
-        **tensor_rules.LOSSES,
+        **LOSSES,
         "one_hot": tensor_views.one_hot,
     },
     "torch.special": tensor_rules.UNARY,

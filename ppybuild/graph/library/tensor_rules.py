@@ -180,8 +180,16 @@ def truth_dtype(dtype: str | None) -> str | None:
     return dtype if dtype in (None, "uint8") else "bool"
 
 
+def averaged(call: Call) -> str | None:
+    """Means and deviations are of floating tensors; `dtype=` may ask for one."""
+    dtype = call.first.dtype
+    if "dtype" not in call.keywords and CATEGORY.get(dtype or "", 2) < 2:
+        raise Mismatch(f"no mean of {dtype} numbers", "dtype")
+    return dtype
+
+
 sum_like = reduction(lambda call: call.keyword_dtype(summed(call.first.dtype)))
-mean_like = reduction(lambda call: call.keyword_dtype(call.first.dtype))
+mean_like = reduction(lambda call: call.keyword_dtype(averaged(call)))
 bool_reduction = reduction(lambda call: truth_dtype(call.first.dtype))
 index_reduction = reduction(lambda call: "int64")
 same_reduction = reduction(lambda call: call.first.dtype)
@@ -206,17 +214,6 @@ def deviation(call: Call) -> Type:
     if len(call.arguments) > 2:
         return Tensor(call.first.dtype)
     return mean_like(call) or Tensor()
-
-
-def loss(call: Call) -> Type:
-    """A loss, which is one number unless `reduction="none"`."""
-    mode = call.keywords.get("reduction")
-    whole = len(call.arguments) <= 2 and (mode is None or mode.value in ("mean", "sum"))
-    target = call.tensor(1, "target")
-    dtype = call.first.dtype
-    if CATEGORY.get(target.dtype or "bool", 0) >= 2 and dtype != target.dtype:
-        dtype = None  # some promote, some take the first, some refuse
-    return Tensor(dtype, () if whole else None)
 
 
 def cast(dtype: str) -> Rule:
@@ -298,12 +295,6 @@ BINARY = (
     )
     | {"where": where}
 )
-LOSSES = rows(
-    "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss"
-    " binary_cross_entropy binary_cross_entropy_with_logits",
-    loss,
-)
-"""Of `torch.nn.functional` alone: `torch` has some with other parameters."""
 PRODUCTS = {
     "matmul": matmul,
     "mm": ranked_product(2, 2),

@@ -11,6 +11,7 @@ import torch
 from ppybuild.graph.library import Argument, Library
 from ppybuild.graph.library import tensor_dtypes as dtypes
 from ppybuild.graph.library import tensor_rules as rules
+from ppybuild.graph.library.tensor_losses import LOSSES
 from ppybuild.graph.types import (
     BOOL,
     COMPLEX,
@@ -157,7 +158,7 @@ def test_reductions(library: Library, name: str) -> None:
         agree(library, Function(dotted), run, [x, x])
 
 
-@pytest.mark.parametrize("name", sorted(rules.LOSSES))
+@pytest.mark.parametrize("name", sorted(LOSSES))
 def test_losses(library: Library, name: str) -> None:
     run = getattr(torch.nn.functional, name)
     callee = Function(f"torch.nn.functional.{name}")
@@ -166,7 +167,11 @@ def test_losses(library: Library, name: str) -> None:
         agree(library, callee, run, [x, y])
         for reduction in ("none", "sum", "mean"):
             agree(library, callee, run, [x, y], reduction=reduction)
-        agree(library, callee, run, [x, tensor(shape[:-1], torch.int64)])
+        for dtype in (torch.int64, second):
+            agree(library, callee, run, [x, tensor(shape[:-1], dtype)])
+            agree(library, callee, run, [x, tensor(shape[:1] + shape[2:], dtype)])
+        for other in SHAPES:
+            agree(library, callee, run, [x, tensor(other, second)])
 
 
 VIEW_ARGUMENTS: list[tuple[object, ...]] = [

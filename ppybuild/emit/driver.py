@@ -52,8 +52,11 @@ def emit(
     wanted = frozenset(modules)
     names = [name for name, found in facts.program.functions.items() if found.module in wanted]
     lowered, stayed = lower(facts, names)
-    loops = emit_loops(facts, optimise(lowered), fp)
-    regions, refused, told = emit_tensors(facts, wanted, frozenset(lowered), numerics, cuda)
+    seeds = Seeds(facts)
+    loops = emit_loops(facts, seeds, optimise(lowered), fp)
+    regions, refused, told = emit_tensors(
+        facts, seeds, wanted, frozenset(lowered), numerics, cuda
+    )
     bindings = {name: (LOOPS, mangle(name)) for name in lowered} | dict(regions.bindings)
     extensions = (*loops, regions.extension) if regions.extension else loops
     inside = {splice.function for splice in regions.splices.values()}
@@ -69,6 +72,7 @@ def emit(
 
 def emit_tensors(
     facts: Facts,
+    seeds: Seeds,
     modules: frozenset[str],
     taken: frozenset[str],
     numerics: Numerics,
@@ -77,7 +81,7 @@ def emit_tensors(
     """The extension of tensor regions, without functions that are `taken`; why functions
     stay in Python; and which numerics each region has."""
     found = discover(facts)
-    planned = plan_steps(facts, modules, numerics)
+    planned = plan_steps(facts, seeds, modules, numerics)
     facts = with_fragments(facts, planned)
     steps, missed, unfused_steps = planned.steps, planned.remarks, planned.unfused
     taken |= {step.region.function for step in steps}
@@ -90,7 +94,7 @@ def emit_tensors(
     schemas = installed_schemas()
     assert schemas is not None, "regions are discovered by torch's schemas"
     kept = [region for group in by_module.values() for region in group]
-    forwards, unfused = plan_forwards(facts, kept) if numerics == "fused" else ({}, {})
+    forwards, unfused = plan_forwards(seeds, kept) if numerics == "fused" else ({}, {})
     emission = emit_regions(
         by_module, schemas, steps=steps_by_module, forwards=forwards, cuda=cuda
     )
@@ -195,10 +199,9 @@ def _by_module(
 
 
 def plan_forwards(
-    facts: Facts, regions: Sequence[Region]
+    seeds: Seeds, regions: Sequence[Region]
 ) -> tuple[dict[str, FusedForward], dict[str, str]]:
     """The fused forms of regions without a backward pass, and why others have none."""
-    seeds = Seeds(facts)
     forwards: dict[str, FusedForward] = {}
     unfused: dict[str, str] = {}
     for region in regions:
@@ -237,7 +240,10 @@ def _start(found: tuple[Location, str]) -> tuple[int, int]:
 
 
 def emit_loops(
-    facts: Facts, functions: Mapping[str, Function], fp: Literal["strict", "relaxed"]
+    facts: Facts,
+    seeds: Seeds,
+    functions: Mapping[str, Function],
+    fp: Literal["strict", "relaxed"],
 ) -> tuple[Extension, ...]:
     """The extension of loop functions: for each Python module a C file of kernels, and one
     of what Python calls, which stays as it is where a function's body changes."""
@@ -247,7 +253,7 @@ def emit_loops(
     if not by_module:
         return ()
     sources = list(runtime_sources())
-    fixed = fixed_sizes(facts, functions)
+    fixed = fixed_sizes(seeds, functions)
     for module, names in sorted(by_module.items()):
         path = source_path(facts.program.modules[module])
         kernels = print_source(names, functions, path, fixed)

@@ -19,7 +19,6 @@ from ppybuild.emit.loops.tree import (
     statements,
     variables,
 )
-from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.seeds import Seeds
 
 LARGEST = 256
@@ -29,12 +28,9 @@ Fixed = Mapping[str, int]
 """Values of parameters, by name."""
 
 
-def fixed_sizes(facts: Facts, functions: Mapping[str, Function]) -> Mapping[str, Fixed]:
+def fixed_sizes(seeds: Seeds, functions: Mapping[str, Function]) -> Mapping[str, Fixed]:
     """By function, the parameters that bound inner loops and that calls agree on."""
     bounding = {name: found for name in functions if (found := _bounds(functions[name]))}
-    if not bounding:
-        return {}
-    seeds = Seeds(facts)
     fixed = {name: _agreed(seeds, functions[name], found) for name, found in bounding.items()}
     return {name: values for name, values in fixed.items() if values}
 

@@ -25,6 +25,7 @@ from ppybuild.emit.standalone.values import text_literal
 from ppybuild.emit.standalone.whole import Whole
 from ppybuild.graph.locations import source_path
 from ppybuild.graph.program import Facts
+from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.places import by_place
 
 
@@ -97,12 +98,13 @@ def _kernel_sources(facts: Facts, fast: dict[str, ir.Function]) -> Iterator[Sour
     if not fast:
         return
     functions = optimise(fast)
+    fixed = fixed_sizes(Seeds(facts), functions)
     by_module: dict[str, list[str]] = {}
     for name in functions:
         by_module.setdefault(facts.program.functions[name].module, []).append(name)
     for module, names in sorted(by_module.items()):
         path = source_path(facts.program.modules[module])
-        text = print_source(names, functions, path, fixed_sizes(facts, functions))
+        text = print_source(names, functions, path, fixed)
         yield SourceFile(PurePosixPath(f"{module}.py.c"), text)
 
 

@@ -16,6 +16,7 @@ from ppybuild.graph.locations import function_span, locate
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions import StepRegion, discover_steps
 from ppybuild.graph.regions.fragments import Fragment
+from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.schemas import Schemas, installed_schemas
 
 Numerics = Literal["fused", "exact"]
@@ -34,9 +35,11 @@ class Planned:
     """Those of the steps that are inside other code, by name."""
 
 
-def plan_steps(facts: Facts, modules: frozenset[str], numerics: Numerics) -> Planned:
+def plan_steps(
+    facts: Facts, seeds: Seeds, modules: frozenset[str], numerics: Numerics
+) -> Planned:
     """The training steps of these modules."""
-    found = discover_steps(facts)
+    found = discover_steps(facts, seeds)
     schemas = installed_schemas()
     if schemas is None:
         return Planned((), (), {})

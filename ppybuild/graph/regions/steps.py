@@ -49,7 +49,7 @@ class Steps:
     refused: Mapping[str, tuple[str, ast.AST]]
 
 
-def discover_steps(facts: Facts, torch: Torch | None = None) -> Steps:
+def discover_steps(facts: Facts, seeds: Seeds, torch: Torch | None = None) -> Steps:
     """The program's training steps, in order of function name."""
     torch = torch if torch is not None else installed_torch()
     trees = (module.tree for module in facts.program.modules.values())
@@ -57,7 +57,6 @@ def discover_steps(facts: Facts, torch: Torch | None = None) -> Steps:
         return Steps((), {}, {})
     steps: list[StepRegion] = []
     refused: dict[str, tuple[str, ast.AST]] = {}
-    seeds = Seeds(facts)
     for name in sorted(facts.program.functions):
         function = facts.program.functions[name]
         if not any(map(is_backward, own_nodes(function.node.body))):

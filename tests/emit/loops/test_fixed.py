@@ -12,6 +12,7 @@ from ppybuild.emit.loops.fixed import fixed_sizes
 from ppybuild.emit.loops.lower import lower
 from ppybuild.graph.analyse import analyse
 from ppybuild.graph.load import read_sources
+from ppybuild.graph.regions.seeds import Seeds
 from tests.differential import build, outcome
 
 ROWS = """
@@ -70,7 +71,7 @@ def test_what_calls_fix(name: str, tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(buffers + ROWS + calls)
     facts = analyse(read_sources([tmp_path], []))
     functions, _ = lower(facts, ["m.sums"])
-    assert fixed_sizes(facts, functions).get("m.sums", {}) == expected
+    assert fixed_sizes(Seeds(facts), functions).get("m.sums", {}) == expected
 
 
 def test_other_sizes_are_as_right(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from ppybuild.emit.tensors.step import FusedStep, plan_step
 from ppybuild.graph.locations import function_span, locate
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions import StepRegion, discover_steps
-from ppybuild.graph.regions.fragments import Fragment
+from ppybuild.graph.regions.cutting import Fragment
 from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.schemas import Schemas, installed_schemas
 

@@ -18,33 +18,19 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import final
 
-from ppybuild.graph.program import Facts, Function
-from ppybuild.graph.regions.assemble import (
-    Learned,
-    assemble,
-    learned,
-    method_of,
-    returned_value,
-)
-from ppybuild.graph.regions.following import FragmentBody, Stopped
-from ppybuild.graph.regions.inline import ProgramNames
+from ppybuild.graph.program import Facts
+from ppybuild.graph.regions.cutting import Block, Cutter, Fragment
+from ppybuild.graph.regions.following import Stopped
 from ppybuild.graph.regions.liveness import Liveness
 from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.regions.sources import Scope, own_nodes
-from ppybuild.graph.regions.step_records import Owner, Returned, StepRegion
-from ppybuild.graph.regions.stepping import StepTrace
-from ppybuild.graph.regions.surroundings import Surroundings
-from ppybuild.graph.regions.values import Symbol, Thing, Unsupported
-from ppybuild.graph.schemas import Given
 from ppybuild.graph.schemas.names import Torch
 from ppybuild.graph.scopes import blocks_of
-from ppybuild.graph.types import Instance
 
-Block = Sequence[ast.stmt]
 _COMPILES = re.compile(r"torch\.(compile|jit|fx|_dynamo)\b")
 """In a program with these words torch reads the code of functions."""
 _APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -56,30 +42,6 @@ STARTS = 4
 """How many statements may be left out at the start where the rest can then be fused."""
 ENDS = 3
 """The same at the end."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """A run of statements as a region of its own."""
-
-    function: Function
-    """What the region is called; its node stands where the statements do."""
-    region: StepRegion
-    scope: Scope
-    line: int
-    column: int
-    """Of the first statement; bytes of UTF-8 from 0, as in syntax trees."""
-    count: int
-    """How many statements of the block belong to it."""
-    takes: tuple[str, ...]
-    """Variables and dotted paths: first those that the region takes, then what else only the
-    statements themselves need."""
-    gives: tuple[str, ...]
-    """The variables that it binds, as far as anything reads them afterwards."""
-    renews: tuple[str, ...]
-    """The variables that it binds before it reads them. What they hold may be let go before:
-    a graph of the last turn would keep a step from being native."""
 
 
 @final
@@ -143,11 +105,9 @@ class _Finder:
         node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef,
     ) -> None:
         self._facts = facts
-        self._torch = torch
-        self._seeds = seeds
-        self._scope = scope
         self._node = node
         self._liveness = Liveness(facts, scope, node)
+        self._cutter = Cutter(facts, torch, seeds, scope, self._liveness)
         self.reason: tuple[str, ast.AST] | None = None
         """Why the last backward pass that is in no fragment is in none."""
 
@@ -200,7 +160,7 @@ class _Finder:
         self.reason = None
         for _ in range(TRIES):
             try:
-                found.append(self._fragment(block, start, stop, index))
+                found.append(self._cutter.cut(block, start, stop, index))
             except Stopped as stopped:
                 if stopped.at < index or (stopped.at == index and self.reason is None):
                     self.reason = (stopped.reason, stopped.node)
@@ -225,133 +185,4 @@ class _Finder:
         stop = start + found[0].count
         for earlier in range(stop - 1, max(index, stop - 1 - ENDS), -1):
             with contextlib.suppress(Stopped):
-                yield self._fragment(block, start, earlier, index)
-
-    def _fragment(self, block: Block, start: int, stop: int, index: int) -> Fragment:
-        trace = StepTrace(self._torch)
-        around = Surroundings(self._facts, self._seeds, trace, self._scope)
-        inside = () if self._scope.function is None else (self._scope.function,)
-        body = FragmentBody(trace, ProgramNames(self._facts), {}, inside=inside)
-        body.around = around
-        statements = block[start:stop]
-        self._enter_objects(body, statements)
-        body.follow(statements, start)
-        known = learned(trace, around.passed)
-        reached = {leaf for done in trace.backwards for leaf, _ in done.gradients}
-        if not reached & known.trained:
-            raise Stopped(index, "nothing in it is seen to be trained", block[index])
-        try:
-            given = self._given_back(body, around, known, statements)
-        except Unsupported as stopped:
-            raise Stopped(index, stopped.reason, stopped.node) from None
-        return self._made(body, around, known, statements, given)
-
-    def _enter_objects(self, body: FragmentBody, statements: Block) -> None:
-        """Models come first: an optimizer may be used before the model that it is over."""
-        for statement in statements:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name | ast.Attribute) and isinstance(
-                    self._facts.types.get(node), Instance
-                ):
-                    body.object(node)
-
-    def _given_back(
-        self, body: FragmentBody, around: Surroundings, known: Learned, statements: Block
-    ) -> dict[str, Returned]:
-        """What becomes of the variables that something reads afterwards."""
-        trace = body.step
-        losses = {trace.now(done.loss) for done in trace.backwards}
-        given: dict[str, Returned] = {}
-        for name, symbol in body.variables.items():
-            if around.taken.get(name) == symbol:
-                continue  # written in place: the same object as before
-            reads = self._liveness.reads(name, statements)
-            if name in around.taken or reads is None:
-                numbers_only = False
-            elif not reads:
-                continue
-            else:
-                is_loss = isinstance(symbol, Given) and symbol.payload in losses
-                numbers_only = all(self._liveness.asks_number(read, is_loss) for read in reads)
-            given[name] = self._returned(trace, symbol, known, statements[0], numbers_only)
-        values = [returned.value for returned in given.values()]
-        if len(set(values)) < len(values):
-            raise Unsupported("two names for one result", statements[0])
-        return given
-
-    @staticmethod
-    def _returned(
-        trace: StepTrace, symbol: Symbol, known: Learned, node: ast.stmt, numbers_only: bool
-    ) -> Returned:
-        """With `numbers_only`, nobody can tell whether it still has a graph."""
-        trained = frozenset[int]() if numbers_only else known.trained
-        found = returned_value(trace, symbol, trained, node)
-        if found.kind != "tensor":
-            raise Unsupported("a result that is no tensor", node)
-        return found
-
-    def _made(
-        self,
-        body: FragmentBody,
-        around: Surroundings,
-        known: Learned,
-        statements: Block,
-        given: Mapping[str, Returned],
-    ) -> Fragment:
-        first, last = statements[0], statements[-1]
-        end = last.end_lineno or last.lineno
-        name = f"{self._scope.name}.lines_{first.lineno}_{end}"
-        takes = (*around.taken, *self._else_needed(body, around, statements))
-        node = ast.copy_location(
-            ast.FunctionDef(name.rpartition(".")[2], _NONE, list(statements), []), first
-        )
-        node.end_lineno, node.end_col_offset = last.end_lineno, last.end_col_offset
-        function = Function(name, self._scope.module, node, None)
-        returned = Returned("tuple", items=tuple(given.values()))
-        region = assemble(self._facts, body.step, known, returned, name, len(takes), node)
-        return Fragment(
-            function,
-            replace(region, fragment=True, owners=tuple(self._owners(around))),
-            self._scope,
-            first.lineno,
-            first.col_offset,
-            len(statements),
-            takes,
-            tuple(given),
-            tuple(name for name in body.variables if _is_renewed(name, statements)),
-        )
-
-    def _owners(self, around: Surroundings) -> Iterator[Owner]:
-        for place, (path, symbol) in enumerate(around.taken.items()):
-            if isinstance(symbol, Thing):
-                names = sorted(around.methods[path])
-                methods = (method_of(self._facts, symbol.owner, name) for name in names)
-                yield Owner(place, tuple(methods))
-
-    def _else_needed(
-        self, body: FragmentBody, around: Surroundings, statements: Block
-    ) -> Iterator[str]:
-        """Variables of functions that the statements read and the region does not take."""
-        if self._scope.function is None:
-            return
-        seen = {*around.taken, *body.variables}
-        for statement in statements:
-            for node in ast.walk(statement):
-                if not isinstance(node, ast.Name) or node.id in seen:
-                    continue
-                if around.is_variable(node.id) and node not in self._facts.constants:
-                    seen.add(node.id)
-                    yield node.id
-
-
-def _is_renewed(name: str, statements: Block) -> bool:
-    """Whether the first statement that has the name only binds it."""
-    for statement in statements:
-        found = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
-        if found:
-            only = all(isinstance(node.ctx, ast.Store) for node in found)
-            return only and isinstance(statement, ast.Assign | ast.AnnAssign)
-    return False
-
-
-_NONE = ast.arguments([], [], None, [], [], None, [])
+                yield self._cutter.cut(block, start, earlier, index)

@@ -20,13 +20,10 @@ from typing import final
 
 from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.regions.assemble import assemble, learned, returned_value
+from ppybuild.graph.regions.cutting import Fragment
 from ppybuild.graph.regions.entering import Entrance
 from ppybuild.graph.regions.found import Found
-from ppybuild.graph.regions.fragments import (
-    Fragment,
-    discover_fragments,
-    is_backward,
-)
+from ppybuild.graph.regions.fragments import discover_fragments, is_backward
 from ppybuild.graph.regions.inline import ProgramNames, is_generator, no_grad_decorated
 from ppybuild.graph.regions.seeds import Seeds
 from ppybuild.graph.regions.sources import Scope, own_nodes

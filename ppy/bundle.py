@@ -57,12 +57,17 @@ def _is_splices(value: object) -> bool:
     )
 
 
+def _is_place(value: object) -> bool:
+    return isinstance(value, list) and [type(each) for each in value] == [int] * 4
+
+
 def _is_splice(value: object) -> bool:
     return (
         isinstance(value, dict)
         and all(type(value.get(key)) is int for key in ("line", "column", "count"))
         and all(_is_texts(value.get(key)) for key in ("takes", "gives", "renews", "target"))
         and len(value["target"]) == 2
+        and (value.get("value") is None or _is_place(value["value"]))
     )
 
 

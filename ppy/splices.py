@@ -13,6 +13,9 @@
                                            (loss,) = .ppy
                                        del .ppy
 
+With `value`, the place of an expression in the statement that follows, that statement stands
+in both branches, in the second one with the last item of `.ppy` in the expression's place.
+
 The native code gives None, and has changed nothing, where Python is to run the statements; so
 exceptions and tracebacks are those of the statements. What they bind anew is let go first, so
 that no graph of the turn before is alive. On its first call it runs a function
@@ -22,6 +25,7 @@ that has the statements as its body, to compare with it.
 from __future__ import annotations
 
 import ast
+import copy
 import sys
 from types import CodeType, FunctionType
 
@@ -61,12 +65,15 @@ def insert(
     constants: dict[object, object] = {}
     for number, (found, bind) in enumerate(splices):
         for block, start in list(_places(tree, found["line"], found["column"])):
-            statements = block[start : start + found["count"]]
+            stop = start + found["count"] + (found.get("value") is not None)
+            statements = block[start:stop]
+            place = found.get("value")
+            value = None if place is None else _at(statements[-1], place)
             mark = f"\0ppy splice {number}"
-            code = _outlined(statements, found["takes"], found["gives"], path, optimize)
+            code = _outlined(statements[: found["count"]], value, found, path, optimize)
             constants[mark] = Splice(bind, code)
             constants[f"{mark} absent"] = _ABSENT
-            block[start : start + found["count"]] = _replacement(statements, found, mark)
+            block[start:stop] = _replacement(statements, found, mark)
     return constants
 
 
@@ -79,21 +86,35 @@ def _places(tree: ast.AST, line: int, column: int) -> Iterator[tuple[list[ast.st
                     yield block, index  # type: ignore[misc]
 
 
+def _at(statement: ast.stmt, place: Sequence[int]) -> ast.expr:
+    """The expression that stands exactly there."""
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.expr))
+    return next(node for node in nodes if _span(node) == tuple(place))
+
+
+def _span(node: ast.expr) -> tuple[int | None, ...]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
 def _outlined(
     statements: Sequence[ast.stmt],
-    takes: Sequence[str],
-    gives: Sequence[str],
+    value: ast.expr | None,
+    found: Mapping[str, Any],
     path: str,
     optimize: int,
 ) -> CodeType:
     """The code of a function that has the statements as its body."""
+    takes, gives = found["takes"], found["gives"]
     names = [path if path.isidentifier() else f".{at}" for at, path in enumerate(takes)]
     arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-    end = ast.Return(ast.Tuple([ast.Name(name, ast.Load()) for name in gives], ast.Load()))
+    given: list[ast.expr] = [ast.Name(name, ast.Load()) for name in gives]
+    own: list[ast.expr] = [] if value is None else [value]
+    end = ast.Return(ast.Tuple([*given, *own], ast.Load()))
     function = ast.FunctionDef("splice", arguments, [*statements, end], [])
     if sys.version_info >= (3, 12):
         function.type_params = []
-    _put(function, statements[0], set(map(id, statements)))
+    parts: list[ast.stmt | ast.expr] = [*statements, *own]
+    _put(function, parts[0], set(map(id, parts)))
     made = compile(ast.Module([function], []), path, "exec", 0, True, optimize)
     return next(each for each in made.co_consts if isinstance(each, CodeType))
 
@@ -105,7 +126,12 @@ def _replacement(
     read, write = ast.Name(_HIDDEN, ast.Load()), ast.Name(_HIDDEN, ast.Store())
     run = ast.Attribute(ast.Constant(mark), "run", ast.Load())
     given: list[ast.expr] = [ast.Name(name, ast.Store()) for name in gives]
-    bound: list[ast.stmt] = [ast.Assign([ast.Tuple(given, ast.Store())], read)]
+    last: list[ast.stmt] = []
+    if found.get("value") is not None:
+        given.append(write)
+        last.append(copy.deepcopy(statements[-1]))
+        _Put(found["value"]).visit(last[0])
+    bound: list[ast.stmt] = [ast.Assign([ast.Tuple(given, ast.Store())], read), *last]
     handler = ast.ExceptHandler(
         ast.Constant(f"{mark} absent"), None, [ast.Assign([write], ast.Constant(None))]
     )
@@ -122,20 +148,32 @@ def _replacement(
         ast.If(
             ast.Compare(read, [ast.Is()], [ast.Constant(None)]),
             statements,
-            bound if gives else [ast.Pass()],
+            bound if given else [ast.Pass()],
         ),
         ast.Delete([ast.Name(_HIDDEN, ast.Del())]),
     ]
     for statement in made:
-        _put(statement, statements[0], set(map(id, statements)))
+        _put(statement, statements[0], set(map(id, [*statements, *last])))
     return made
+
+
+class _Put(ast.NodeTransformer):
+    """Puts the hidden variable in the place of an expression."""
+
+    def __init__(self, place: Sequence[int]) -> None:
+        self.place = tuple(place)
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr) and _span(node) == self.place:
+            return ast.copy_location(ast.Name(_HIDDEN, ast.Load()), node)
+        return super().generic_visit(node)
 
 
 def _read(path: str) -> ast.expr:
     return ast.parse(path, mode="eval").body
 
 
-def _put(node: ast.AST, place: ast.stmt, kept: set[int]) -> None:
+def _put(node: ast.AST, place: ast.stmt | ast.expr, kept: set[int]) -> None:
     """Give what was made here the position of the first statement."""
     if id(node) in kept:
         return

@@ -157,17 +157,22 @@ def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -
     names = dict.fromkeys(found.function for found in region.functions)
     inlined = ", ".join(f"`{name}`" for name in names)
     through = f" through {inlined}" if inlined else ""
+    kind, calls = "training step", "autograd's own calls, without its graph"
+    if region.evaluates:
+        kind, calls = "forward pass", "PyTorch's own calls"
     if isinstance(step, FusedStep):
-        what = f"a fused training step{through}: one kernel, within torch.testing's tolerances"
+        what = f"a fused {kind}{through}: one kernel, within torch.testing's tolerances"
         what += " of PyTorch, compared with Python on its first call"
     else:
-        what = f"a training step{through} in exact numerics: autograd's own calls, without "
-        what += "its graph, compared with Python bit for bit on its first call"
+        what = f"a {kind}{through} in exact numerics: {calls}, compared with Python bit for "
+        what += "bit on its first call"
         what += f"; the fused form does not hold {unfused}" if unfused else ""
     subject = f"`{region.function}` is"
     if region.fragment:
         scope, _, lines = region.function.rpartition(".lines_")
-        subject = f"In `{scope}`, lines {lines.replace('_', ' to ')} are"
+        first, _, last = lines.partition("_")
+        where = f"line {first} is" if first == last else f"lines {first} to {last} are"
+        subject = f"In `{scope}`, {where}"
     return Diagnostic("R3001", f"{subject} {what}", _whole(facts, region.function))
 
 

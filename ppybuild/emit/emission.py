@@ -49,9 +49,9 @@ class RegionInput:
 
 @dataclass(frozen=True, slots=True)
 class DescribedRegion:
-    """A tensor region or a training step, for a person."""
+    """A tensor region, a training step or a forward pass, for a person."""
 
-    kind: Literal["region", "training step"]
+    kind: Literal["region", "training step", "forward pass"]
     numerics: str
     through: tuple[tuple[str, str, int], ...]
     """Functions that were looked through: name, file, line."""
@@ -82,6 +82,9 @@ class Splice:
     """The variables that are bound to the items of the tuple that it returns."""
     renews: tuple[str, ...]
     """Variables that the statements bind before they read them: let go before the call."""
+    value: tuple[int, int, int, int] | None
+    """Where an expression in the statement after them stands, from line and column to line
+    and column: the last item of the tuple stands for it."""
     extension: str
     attribute: str
     """As in `Emission.bindings`; the Python function has the statements as its body."""

@@ -66,6 +66,7 @@ def splices_by_module(splices: Mapping[str, Splice]) -> dict[str, list[dict[str,
             "takes": list(splice.takes),
             "gives": list(splice.gives),
             "renews": list(splice.renews),
+            "value": None if splice.value is None else list(splice.value),
             "target": [splice.extension, splice.attribute],
         }
         found.setdefault(splice.module, []).append(described)

@@ -69,3 +69,57 @@ def test_what_cannot_be_taken_fails_where_it_is_read() -> None:
     frame = traceback.extract_tb(raised.value.__traceback__)[-1]
     assert (frame.name, frame.lineno) == ("go", 7)
     assert raised.value.__context__ is None
+
+
+PARTLY = """
+def last(values, kept):
+    for value in values:
+        kept.append(
+            (value * 2).bit_length())
+    return value - 1
+"""
+VALUE = {
+    "line": 4,
+    "column": 8,
+    "count": 0,
+    "takes": ["value"],
+    "gives": [],
+    "renews": [],
+    "value": [5, 13, 5, 22],
+}
+RETURNED = {**VALUE, "line": 6, "column": 4, "value": [6, 11, 6, 20]}
+
+
+def partly(native: Any, splice: Any) -> Any:
+    tree = ast.parse(PARTLY)
+    constants = insert(tree, "program.py", [(splice, native)])
+    space: dict[str, Any] = {}
+    exec(_replace(compile(tree, "program.py", "exec"), constants), space)
+    return space["last"]
+
+
+@pytest.mark.parametrize(
+    ("native", "expected"),
+    [
+        (lambda function: lambda value: (value * 1000,), [10, 11]),
+        (lambda function: lambda value: None, [2, 3]),
+        (lambda function: function, [2, 3]),
+    ],
+)
+def test_an_expression_of_the_next_statement(native: Any, expected: list[int]) -> None:
+    kept: list[int] = []
+    assert partly(native, VALUE)([1, 2], kept) == 1
+    assert kept == expected
+
+
+def test_an_expression_that_is_returned() -> None:
+    assert partly(lambda function: lambda value: ("native",), RETURNED)([4], []) == "native"
+    assert partly(lambda function: lambda value: None, RETURNED)([4], []) == 3
+
+
+def test_what_follows_the_expression_fails_where_it_stands() -> None:
+    last = partly(lambda function: lambda value: ("text",), VALUE)
+    with pytest.raises(AttributeError) as raised:
+        last([1], [])
+    frame = traceback.extract_tb(raised.value.__traceback__)[-1]
+    assert (frame.name, frame.lineno) == ("last", 5)

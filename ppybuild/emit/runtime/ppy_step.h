@@ -93,8 +93,16 @@ inline bool trains() {
       at::SavedTensorDefaultHooks::is_enabled();
 }
 
-/* Dense, contiguous and where there are kernels, of this type; -1 is any size but 0. */
-inline bool is_plain(
+/* Whether nothing is recorded now, for a forward pass alone. */
+inline bool evaluates() {
+  return eager() && !c10::GradMode::is_enabled() &&
+      c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU) &&
+      c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCUDA);
+}
+
+/* Dense, contiguous and where there are kernels, of this type; -1 is any size but 0: what a
+ * pass without gradients reads. */
+inline bool is_read(
     const at::Tensor& tensor,
     at::ScalarType type,
     std::initializer_list<int64_t> sizes) {
@@ -109,7 +117,7 @@ inline bool is_plain(
       c10::DispatchKey::FuncTorchGradWrapper,
   });
   if (!tensor.defined() || tensor.layout() != at::kStrided || tensor.is_nested() ||
-      !has_kernels(tensor.device()) || tensor.scalar_type() != type || tensor.is_inference() ||
+      !has_kernels(tensor.device()) || tensor.scalar_type() != type ||
       tensor.key_set().has_any(odd) || !tensor.has_storage() ||
       tensor.dim() != static_cast<int64_t>(sizes.size()) || !tensor.is_contiguous()) {
     return false;
@@ -123,6 +131,13 @@ inline bool is_plain(
   }
   const c10::AutogradMetaInterface* meta = tensor.unsafeGetTensorImpl()->autograd_meta();
   return meta == nullptr || !meta->fw_grad(0, tensor).defined();
+}
+
+inline bool is_plain(
+    const at::Tensor& tensor,
+    at::ScalarType type,
+    std::initializer_list<int64_t> sizes) {
+  return is_read(tensor, type, sizes) && !tensor.is_inference();
 }
 
 /* What the step only reads. */

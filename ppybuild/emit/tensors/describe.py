@@ -12,6 +12,7 @@ from ppybuild.graph.regions.records import Call, Reached, Region
 from ppybuild.graph.regions.step_records import StepRegion
 
 EXACT = "exact: the same calls of ATen, the same bits"
+_EXACT_STEP = "exact: autograd's own calls of ATen, the same bits"
 FUSED_STEP = "fused: one kernel, within torch.testing's tolerances, compared on its first call"
 FUSED_FORWARD = f"{EXACT}; where gradients are off, {FUSED_STEP}"
 
@@ -28,6 +29,7 @@ _TRAINS = (
     "a trained tensor is no leaf, has hooks, or shares its memory with another",
     "anomaly detection or saved-tensor hooks are on",
 )
+_EVALUATES = ("gradients are on", "a layer that does something else in training is in training")
 
 
 def describe_region(
@@ -62,13 +64,14 @@ def describe_step(
         inputs.append(RegionInput(given.name, _what(given.kind, given.value, types), role))
         if leaf is not None and leaf.none_on_entry:
             waiting.append(f"the gradient of {given.name} is not None at first")
+    exact = EXACT if region.evaluates else _EXACT_STEP
     return DescribedRegion(
-        "training step",
-        FUSED_STEP if unfused is None else "exact: autograd's own calls of ATen, the same bits",
+        "forward pass" if region.evaluates else "training step",
+        FUSED_STEP if unfused is None else exact,
         _through(region.functions),
         _operators(region.steps),
         tuple(inputs),
-        (*_EVERY, *_KERNEL, *_TRAINS, *waiting),
+        (*_EVERY, *_KERNEL, *(_EVALUATES if region.evaluates else _TRAINS), *waiting),
         unfused or "",
     )
 

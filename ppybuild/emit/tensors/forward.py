@@ -42,15 +42,16 @@ class FusedForward:
 
 
 def seeded_types(
-    seeds: Mapping[int, Seed], trained: frozenset[int]
+    seeds: Mapping[int, Seed], fixed: frozenset[int]
 ) -> list[tuple[Value, TensorType]]:
     """The types to specialise on, by input. The batch is the first dimension of the first
-    tensor that is not trained, and of those that have the same there; it is left open."""
+    tensor that is not trained, and of those that have the same there; it is left open.
+    `fixed`: what is trained, or reached through a module."""
     lead: Dim | None = None
     types = []
     for value, seed in sorted(seeds.items()):
         shape: tuple[Dim, ...] | None = seed.type.shape
-        if shape and value not in trained and not seed.grows:
+        if shape and value not in fixed and not seed.grows:
             lead = shape[0] if lead is None else lead
             both = (shape[0], lead)
             open_size = any(isinstance(size, str) for size in both) and VARIES not in both

@@ -137,8 +137,15 @@ def splice(
             fragment.takes,
             fragment.gives,
             fragment.renews,
+            _span(fragment.value),
             *bindings[name],
         )
         for name, fragment in fragments.items()
         if name in bindings
     }
+
+
+def _span(node: ast.expr | None) -> tuple[int, int, int, int] | None:
+    if node is None or node.end_lineno is None or node.end_col_offset is None:
+        return None
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset

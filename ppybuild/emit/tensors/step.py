@@ -93,8 +93,9 @@ def _inputs(region: StepRegion) -> tuple[Input, ...]:
 def _build(region: StepRegion, exact: bool) -> tuple[Builder, dict[Value, Value]]:
     """The nodes, and what stands for the values that a backward pass gives."""
     inputs = _inputs(region)
-    trained = frozenset(leaf.input for leaf in region.leaves)
-    types = seeded_types(dict(region.seeds), trained)
+    trained = {leaf.input for leaf in region.leaves}
+    inside = {given.value for given in region.inputs if given.path}
+    types = seeded_types(dict(region.seeds), frozenset(trained | inside))
     used = [i.value for i in inputs] + [
         Value(result)
         for done in region.steps

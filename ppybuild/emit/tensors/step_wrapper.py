@@ -103,11 +103,12 @@ class _Wrapper(ABC):
     def text(self) -> str:
         region = self.step.region
         tensors = self._tensors
+        mode = "evaluates" if region.evaluates else "trains"
         lines = [
             f'    static ppy::Verdict verdict{{"{region.function}"}};',
             f"    PyObject *found[{max(region.parameters, 1)}];",
             "    PyObject *const *given = ppy_arguments(self, args, nargsf, kwnames, found);",
-            "    if (given == nullptr || verdict.refused() || !ppy::trains())",
+            f"    if (given == nullptr || verdict.refused() || !ppy::{mode}())",
             "        return nullptr;",
             *(f"    {NUMBERS[i.kind][0]} n{i.value} = 0;" for i in self._numbers),
             f"    std::array<at::Tensor, {len(tensors)}> t;",
@@ -177,6 +178,7 @@ class _Wrapper(ABC):
         type = self._type(given)
         if type is not None:
             what = "leaf" if leaf is not None and leaf.trained else "data"
+            what = "read" if self.step.region.evaluates else what
             checks.append(f"ppy::is_{what}({name}, {_spelled(type)})")
         if leaf is not None and leaf.none_on_entry:
             checks.append(f"(!{name}.grad().defined())")

@@ -84,6 +84,7 @@ def assemble(
         trace.optimized,
         _only_zeroed(trace),
         held(trace),
+        evaluates=trace.evaluates,
     )
 
 

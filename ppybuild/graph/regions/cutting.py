@@ -47,9 +47,12 @@ class Fragment:
     scope: Scope
     line: int
     column: int
-    """Of the first statement; bytes of UTF-8 from 0, as in syntax trees."""
+    """Of the first statement, the one with `value` where `count` is 0; bytes of UTF-8 from 0,
+    as in syntax trees."""
     count: int
     """How many statements of the block belong to it."""
+    value: ast.expr | None
+    """An expression of the statement after them, which it gives too."""
     takes: tuple[str, ...]
     """Variables and dotted paths: first those that the region takes, then what else only the
     statements themselves need."""
@@ -71,26 +74,46 @@ class Cutter:
     _scope: Scope
     _liveness: Liveness
 
-    def cut(self, block: Block, start: int, stop: int, index: int) -> Fragment:
-        trace = StepTrace(self._torch)
+    def cut(
+        self,
+        block: Block,
+        start: int,
+        stop: int,
+        index: int,
+        value: ast.expr | None = None,
+        *,
+        evaluates: bool = False,
+    ) -> Fragment:
+        """The statements from `start` to before `stop`, for the one at `index`. `value`: what
+        of the next statement belongs to them; `evaluates`: whether gradients are off."""
+        trace = StepTrace(self._torch, recording=not evaluates, evaluates=evaluates)
         around = Surroundings(self._facts, self._seeds, trace, self._scope)
         inside = () if self._scope.function is None else (self._scope.function,)
         body = FragmentBody(trace, ProgramNames(self._facts), {}, inside=inside)
         body.around = around
-        statements = block[start:stop]
-        self._enter_objects(body, statements)
+        statements = list(block[start:stop])
+        own = [*statements, value] if value is not None else [*statements]
+        self._enter_objects(body, own)
         body.follow(statements, start)
+        held = None if value is None else body.follow_value(value, stop)
         known = learned(trace, around.passed)
         reached = {leaf for done in trace.backwards for leaf, _ in done.gradients}
-        if not reached & known.trained:
+        if not evaluates and not reached & known.trained:
             raise Stopped(index, "nothing in it is seen to be trained", block[index])
-        try:
-            given = self._given_back(body, around, known, statements)
-        except Unsupported as stopped:
-            raise Stopped(index, stopped.reason, stopped.node) from None
-        return self._made(body, around, known, statements, given)
+        given = self._given_back(body, around, known, statements, own, index)
+        if held is not None and value is not None:
+            try:
+                given[""] = self._returned(trace, held, known, value, numbers_only=False)
+            except Unsupported as stopped:
+                raise Stopped(index, stopped.reason, stopped.node) from None
+        values = [returned.value for returned in given.values()]
+        if len(set(values)) < len(values):
+            raise Stopped(index, "two names for one result", own[0])
+        made = self._made(body, around, known, statements, value, given)
+        place = block[start]
+        return replace(made, line=place.lineno, column=place.col_offset)
 
-    def _enter_objects(self, body: FragmentBody, statements: Block) -> None:
+    def _enter_objects(self, body: FragmentBody, statements: Sequence[ast.AST]) -> None:
         """Models come first: an optimizer may be used before the model that it is over."""
         for statement in statements:
             for node in ast.walk(statement):
@@ -100,16 +123,23 @@ class Cutter:
                     body.object(node)
 
     def _given_back(
-        self, body: FragmentBody, around: Surroundings, known: Learned, statements: Block
+        self,
+        body: FragmentBody,
+        around: Surroundings,
+        known: Learned,
+        statements: Block,
+        own: Sequence[ast.AST],
+        index: int,
     ) -> dict[str, Returned]:
-        """What becomes of the variables that something reads afterwards."""
+        """What becomes of the variables that something reads afterwards; `own`: all that
+        belongs to the fragment."""
         trace = body.step
         losses = {trace.now(done.loss) for done in trace.backwards}
         given: dict[str, Returned] = {}
         for name, symbol in body.variables.items():
             if around.taken.get(name) == symbol:
                 continue  # written in place: the same object as before
-            reads = self._liveness.reads(name, statements)
+            reads = self._liveness.reads(name, own)
             if name in around.taken or reads is None:
                 numbers_only = False
             elif not reads:
@@ -117,15 +147,17 @@ class Cutter:
             else:
                 is_loss = isinstance(symbol, Given) and symbol.payload in losses
                 numbers_only = all(self._liveness.asks_number(read, is_loss) for read in reads)
-            given[name] = self._returned(trace, symbol, known, statements[0], numbers_only)
-        values = [returned.value for returned in given.values()]
-        if len(set(values)) < len(values):
-            raise Unsupported("two names for one result", statements[0])
+            try:
+                given[name] = self._returned(
+                    trace, symbol, known, statements[0], numbers_only=numbers_only
+                )
+            except Unsupported as stopped:
+                raise Stopped(index, stopped.reason, stopped.node) from None
         return given
 
     @staticmethod
     def _returned(
-        trace: StepTrace, symbol: Symbol, known: Learned, node: ast.stmt, numbers_only: bool
+        trace: StepTrace, symbol: Symbol, known: Learned, node: ast.AST, *, numbers_only: bool
     ) -> Returned:
         """With `numbers_only`, nobody can tell whether it still has a graph."""
         trained = frozenset[int]() if numbers_only else known.trained
@@ -139,15 +171,19 @@ class Cutter:
         body: FragmentBody,
         around: Surroundings,
         known: Learned,
-        statements: Block,
+        statements: list[ast.stmt],
+        value: ast.expr | None,
         given: Mapping[str, Returned],
     ) -> Fragment:
+        count = len(statements)
+        if value is not None:
+            statements = [*statements, ast.copy_location(ast.Return(value), value)]
         first, last = statements[0], statements[-1]
         end = last.end_lineno or last.lineno
         name = f"{self._scope.name}.lines_{first.lineno}_{end}"
         takes = (*around.taken, *self._else_needed(body, around, statements))
         node = ast.copy_location(
-            ast.FunctionDef(name.rpartition(".")[2], _NONE, list(statements), []), first
+            ast.FunctionDef(name.rpartition(".")[2], _NONE, statements, []), first
         )
         node.end_lineno, node.end_col_offset = last.end_lineno, last.end_col_offset
         function = Function(name, self._scope.module, node, None)
@@ -159,9 +195,10 @@ class Cutter:
             self._scope,
             first.lineno,
             first.col_offset,
-            len(statements),
+            count,
+            value,
             takes,
-            tuple(given),
+            tuple(name for name in given if name),
             tuple(name for name in body.variables if _is_renewed(name, statements)),
         )
 

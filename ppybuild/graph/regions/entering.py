@@ -58,7 +58,9 @@ class Entrance:
         if form is not None:
             return Optimizer(place, form)
         try:
-            built = read_module(self._facts, self._seeds, made, type)
+            built = read_module(
+                self._facts, self._seeds, made, type, training=not self._trace.evaluates
+            )
         except NotKnown:
             return None
         model = Object(name, place, (), built)

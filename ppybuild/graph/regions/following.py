@@ -51,6 +51,13 @@ class FragmentBody(TrainerBody):
             except Unsupported as stopped:
                 raise Stopped(at, stopped.reason, stopped.node) from None
 
+    def follow_value(self, node: ast.expr, at: int) -> Symbol:
+        """An expression of the statement at that place."""
+        try:
+            return self.value(node)
+        except Unsupported as stopped:
+            raise Stopped(at, stopped.reason, stopped.node) from None
+
     def descend(self, inner: ProgramBody, function: Function) -> None:
         assert isinstance(inner, FragmentBody)
         inner.around, inner.scope = self.around, Scope(function.name, function.module)

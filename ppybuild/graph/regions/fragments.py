@@ -24,6 +24,7 @@ from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.cutting import Block, Cutter, Fragment
+from ppybuild.graph.regions.evaluations import Evaluations, is_quiet
 from ppybuild.graph.regions.following import Stopped
 from ppybuild.graph.regions.liveness import Liveness
 from ppybuild.graph.regions.seeds import Seeds
@@ -31,6 +32,7 @@ from ppybuild.graph.regions.sources import Scope, own_nodes
 from ppybuild.graph.schemas.names import Torch
 from ppybuild.graph.scopes import blocks_of
 
+Code = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 _COMPILES = re.compile(r"torch\.(compile|jit|fx|_dynamo)\b")
 """In a program with these words torch reads the code of functions."""
 _APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -63,20 +65,39 @@ def discover_fragments(
     if any(_COMPILES.search(module.text) for module in facts.program.modules.values()):
         return Fragments({}, {})
     for scope, node in _scopes(facts):
-        if scope.function in steps or not any(map(is_backward, own_nodes(node.body))):
+        if scope.function in steps:
             continue
-        finder = _Finder(facts, torch, seeds, scope, node)
-        groups = tuple(finder.groups())
+        groups, reason = _of_scope(facts, torch, seeds, scope, node)
         if groups:
             found[scope] = groups
-        elif finder.reason is not None:
-            refused[scope] = finder.reason
+        elif reason is not None:
+            refused[scope] = reason
     return Fragments(found, refused)
+
+
+def _of_scope(
+    facts: Facts, torch: Torch, seeds: Seeds, scope: Scope, node: Code
+) -> tuple[tuple[tuple[Fragment, ...], ...], tuple[str, ast.AST] | None]:
+    """The fragments of one function or module, and why what is in none is in none."""
+    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
+    nodes = (*decorators, *own_nodes(node.body))
+    if not any(is_backward(each) or is_quiet(facts, each) for each in nodes):
+        return (), None
+    if isinstance(node, ast.AsyncFunctionDef):
+        return (), ("a coroutine", node)
+    liveness = Liveness(facts, scope, node)
+    if liveness.watched is not None:
+        return (), ("all variables may be read by name here", liveness.watched)
+    cutter = Cutter(facts, torch, seeds, scope, liveness)
+    finder, evaluations = _Finder(facts, cutter, node), Evaluations(facts, cutter)
+    steps = tuple(finder.groups())
+    quiet = tuple(evaluations.groups(node, [way for ways in steps for way in ways]))
+    return (*steps, *quiet), finder.reason or evaluations.reason
 
 
 def _scopes(
     facts: Facts,
-) -> Iterator[tuple[Scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef]]:
+) -> Iterator[tuple[Scope, Code]]:
     for name, module in facts.program.modules.items():
         yield Scope(None, name), module.tree
     for name in sorted(facts.program.functions):
@@ -99,25 +120,16 @@ class _Finder:
     def __init__(
         self,
         facts: Facts,
-        torch: Torch,
-        seeds: Seeds,
-        scope: Scope,
-        node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef,
+        cutter: Cutter,
+        node: Code,
     ) -> None:
         self._facts = facts
+        self._cutter = cutter
         self._node = node
-        self._liveness = Liveness(facts, scope, node)
-        self._cutter = Cutter(facts, torch, seeds, scope, self._liveness)
         self.reason: tuple[str, ast.AST] | None = None
         """Why the last backward pass that is in no fragment is in none."""
 
     def groups(self) -> Iterator[tuple[Fragment, ...]]:
-        if isinstance(self._node, ast.AsyncFunctionDef):
-            self.reason = ("a coroutine", self._node)
-            return
-        if self._liveness.watched is not None:
-            self.reason = ("all variables may be read by name here", self._liveness.watched)
-            return
         done: dict[int, int] = {}
         for chain in self._chains(self._node.body):
             if any(index < done.get(id(block), 0) for block, index in chain):

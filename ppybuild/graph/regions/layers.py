@@ -49,6 +49,8 @@ class Layer:
     buffers: Callable[[Settings], Parameters] = _none
     """Tensors that it keeps and does not train."""
     inputs: int = 1
+    has_modes: bool = False
+    """Whether it does something else in training than in evaluation."""
 
 
 def _tensor(*shape: int) -> Tensor:
@@ -163,9 +165,10 @@ def _batch_norm() -> Layer:
         (),
         tuple(takes.items()),
         ("eps", "momentum"),
-        (("training", True), ("track_running_stats", True)),
+        (("track_running_stats", True),),
         _scale_and_shift,
         buffers=_running,
+        has_modes=True,
     )
 
 
@@ -244,7 +247,8 @@ _LAYERS: Mapping[str, Layer] = {
         ("p",),
         (("p", 0.5),),
         ("p",),
-        (("inplace", False), ("training", True)),
+        (("inplace", False),),
+        has_modes=True,
     ),
     "Flatten": Layer(
         "torch.flatten",

@@ -44,7 +44,7 @@ class Liveness:
                     pass
         self._is_imported = scope.function is None and _is_imported(facts, scope.module)
 
-    def reads(self, name: str, inside: Sequence[ast.stmt]) -> list[ast.Name] | None:
+    def reads(self, name: str, inside: Sequence[ast.AST]) -> list[ast.Name] | None:
         """The reads of a variable outside these statements; None where not all are known."""
         if self._is_imported or name in self._shared:
             return None

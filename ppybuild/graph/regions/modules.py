@@ -35,10 +35,12 @@ class NotKnown(Exception):
     """The module's make cannot be read; the message says why."""
 
 
-def read_module(facts: Facts, seeds: Seeds, made: Sequence[Site], type: Type) -> Built:
+def read_module(
+    facts: Facts, seeds: Seeds, made: Sequence[Site], type: Type, *, training: bool = True
+) -> Built:
     """The make of a module: of what the calls `made` make, where it could be followed to
-    them; else of the class that is its type."""
-    reader = _Reader(facts, seeds)
+    them; else of the class that is its type. `training`: the mode it is taken to be in."""
+    reader = _Reader(facts, seeds, training)
     found = {reader.made(site.call, site.scope) for site in made}
     if not found and isinstance(type, Instance):
         found = {reader.program(type.name, site) for site in seeds.makers(type.name)}
@@ -49,9 +51,10 @@ def read_module(facts: Facts, seeds: Seeds, made: Sequence[Site], type: Type) ->
 
 @final
 class _Reader:
-    def __init__(self, facts: Facts, seeds: Seeds) -> None:
+    def __init__(self, facts: Facts, seeds: Seeds, training: bool) -> None:
         self._facts = facts
         self._seeds = seeds
+        self._training = training
 
     def program(self, owner: str, site: Site) -> Built:
         function = self._facts.program.functions.get(f"{owner}.__init__")
@@ -90,11 +93,11 @@ class _Reader:
         return Built(PROGRAM, owner, tuple(parameters), tuple(children), tuple(config))
 
     def _mode(self, owner: str) -> Iterator[Config]:
-        """`self.training`, where the class looks at it: it is taken to be training."""
+        """`self.training`, where the class looks at it."""
         methods = (f for f in self._facts.program.functions.values() if f.owner == owner)
         nodes = (node for method in methods for node in ast.walk(method.node))
         if any(isinstance(node, ast.Attribute) and node.attr == "training" for node in nodes):
-            yield Config("training", True)
+            yield Config("training", self._training)
 
     def _is_parameter(self, node: ast.expr) -> bool:
         callee = self._facts.callees.get(node) if isinstance(node, ast.Call) else None
@@ -155,7 +158,9 @@ class _Reader:
             parameters, buffers = layer.parameters(settings), layer.buffers(settings)
         except AssertionError:
             raise NotKnown(f"`{ast.unparse(call)}` has an unknown size") from None
-        held = (*((name, settings[name]) for name in layer.checked), *layer.held)
+        held = [*((name, settings[name]) for name in layer.checked), *layer.held]
+        if layer.has_modes:
+            held.append(("training", self._training))
         return Built(kind, "", parameters, (), tuple(Config(*pair) for pair in held), buffers)
 
     def _setting(self, node: ast.expr, scope: Scope) -> Setting:

@@ -119,3 +119,5 @@ class StepRegion:
     owners: tuple[Owner, ...] = ()
     fragment: bool = False
     """Whether it is a run of statements inside a function, which gives a tuple."""
+    evaluates: bool = False
+    """Whether it is one where gradients are off: no step, but a forward pass."""

@@ -23,6 +23,8 @@ from ppybuild.graph.schemas.match import NONE
 class StepTrace(Trace):
     recording: bool = True
     """Whether gradients are on."""
+    evaluates: bool = False
+    """Whether they are off from the start, and modules are not in training."""
     current: dict[int, int] = field(default_factory=dict)
     writes: dict[int, int] = field(default_factory=dict)
     aliased: set[int] = field(default_factory=set)

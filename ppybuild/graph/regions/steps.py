@@ -33,6 +33,9 @@ from ppybuild.graph.regions.trainers import TrainerBody
 from ppybuild.graph.regions.values import Symbol, Unsupported
 from ppybuild.graph.schemas.names import Torch, installed_torch
 
+_WORDS = (".backward(", "no_grad", "inference_mode")
+"""Without one of these a program has nothing that is looked for here."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,8 @@ class Steps:
 def discover_steps(facts: Facts, seeds: Seeds, torch: Torch | None = None) -> Steps:
     """The program's training steps, in order of function name."""
     torch = torch if torch is not None else installed_torch()
-    trees = (module.tree for module in facts.program.modules.values())
-    if torch is None or not any(is_backward(node) for tree in trees for node in ast.walk(tree)):
+    texts = (module.text for module in facts.program.modules.values())
+    if torch is None or not any(word in text for text in texts for word in _WORDS):
         return Steps((), {}, {})
     steps: list[StepRegion] = []
     refused: dict[str, tuple[str, ast.AST]] = {}

@@ -116,11 +116,17 @@ class TrainerBody(StepBody):
         if built.kind == IDENTITY and len(positional) == 1:
             return positional[0]
         layer = LAYERS.get(built.kind)
+        evaluates = layer is not None and layer.has_modes and not built.setting("training")
         if layer is None or len(positional) != layer.inputs or keywords:
             raise Unsupported("a layer that is called with other than its inputs", node)
         if layer.calls == BATCH_NORM:
             source = self._given(positional[0], node)
-            return Updates(self, self.step, node).normalize(target, source)
+            updates = Updates(self, self.step, node)
+            if evaluates:
+                return updates.normalized(target, source)
+            return updates.normalize(target, source)
+        if evaluates:
+            return positional[0]  # dropout
         parameters = dict(built.parameters)
         named: dict[str, Symbol] = {}
         for name in layer.passes:

@@ -7,6 +7,7 @@ norm(x)              →    the layer's result, and what its running statistics 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -22,6 +23,7 @@ from ppybuild.graph.schemas.match import NONE, literal
 from ppybuild.graph.types import Tensor
 
 CLIPPING = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad.clip_grad_norm_")
+_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _ZERO_GUARD = 1e-6
 """What clipping adds to the norm, as torch does."""
 
@@ -136,15 +138,7 @@ class Updates:
         momentum, eps = literal(built.setting("momentum")), literal(built.setting("eps"))
         if momentum == NONE:
             raise Unsupported("batch normalisation by an average of all batches", self.node)
-        affine = [
-            NONE if type is None else self._reached(layer, name, type, trained=True)
-            for name, type in built.parameters
-        ]
-        buffers = [
-            self._reached(layer, name, type, trained=False)
-            for name, type in built.buffers
-            if type is not None
-        ]
+        affine, buffers = self._of_norm(layer, _STATISTICS)
         before, self.step.recording = self.step.recording, False
         # Copies, for the step must not write what is there before all has been computed.
         mean, variance, batches = (self._call("clone", buffer) for buffer in buffers)
@@ -159,7 +153,33 @@ class Updates:
             self._write(buffer, value, times)
         return found[0]
 
+    def normalized(self, layer: Object, source: Given) -> Given:
+        """The same layer in evaluation: by the statistics that it has."""
+        built = layer.built
+        momentum, eps = literal(built.setting("momentum")), literal(built.setting("eps"))
+        if momentum == NONE:
+            momentum = Given("float", 0.0)  # what the layer passes, of which nothing is read
+        affine, (mean, variance) = self._of_norm(layer, _STATISTICS[:2])
+        settings = (Given("bool", False), momentum, eps)
+        found = self._several("native_batch_norm", source, *affine, mean, variance, *settings)
+        return found[0]
+
     # Helpers
+
+    def _of_norm(
+        self, layer: Object, statistics: Sequence[str]
+    ) -> tuple[list[Given], list[Given]]:
+        """Its parameters, and those of its running statistics."""
+        affine = [
+            NONE if type is None else self._reached(layer, name, type, trained=True)
+            for name, type in layer.built.parameters
+        ]
+        buffers = [
+            self._reached(layer, name, type, trained=False)
+            for name, type in layer.built.buffers
+            if type is not None and name in statistics
+        ]
+        return affine, buffers
 
     def _reached(self, layer: Object, name: str, type: Tensor, *, trained: bool) -> Given:
         spelled = ".".join((layer.name, name))

@@ -202,7 +202,8 @@ def _layer_norm(b: Builder, n: Call) -> Value:
 
 def _tracked_batch_norm(b: Builder, n: Call) -> tuple[Value, ...]:
     """As the layer's forward has it: with a look at the size first."""
-    b.append(Node(SEVERAL, (n[0],), (), b.location))
+    if n.flag(5):
+        b.append(Node(SEVERAL, (n[0],), (), b.location))
     return b.results("native_batch_norm", *n.node.args)
 
 

@@ -218,6 +218,21 @@ def _layer_norm(low: Lowering, node: Node) -> tuple[Bound, ...]:
     return out, mean, rstd
 
 
+def _batch_norm(low: Lowering, node: Node) -> tuple[Bound, ...]:
+    """By the running statistics, as the layer is outside of training."""
+    e, x = low.element, low.tensor(node.args[0])
+    if node.args[5] != Constant(False) or len(x.shape) != 2:
+        raise NotFusible("a batch norm of batches, or of other than rows")
+    mean, variance = low.tensor(node.args[3]), low.tensor(node.args[4])
+    rstd = e("div", 1, e("sqrt", e("add", variance, low.tensor(node.args[7]))))
+    out = e("mul", e("sub", x, mean), rstd)
+    if node.args[1] != Constant(None):
+        out = e("mul", out, low.tensor(node.args[1]))
+    if node.args[2] != Constant(None):
+        out = e("add", out, low.tensor(node.args[2]))
+    return out, mean, rstd
+
+
 def _layer_norm_backward(low: Lowering, node: Node) -> tuple[Bound, ...]:
     e = low.element
     g, x, mean, rstd = (low.tensor(node.args[i]) for i in (0, 1, 3, 4))
@@ -251,6 +266,7 @@ RULES: Mapping[str, Rule] = {
     "_log_softmax_backward_data": _log_softmax_backward,
     "nll_loss_forward": _nll,
     "nll_loss_backward": _nll_backward,
+    "native_batch_norm": _batch_norm,
     "native_layer_norm": _layer_norm,
     "native_layer_norm_backward": _layer_norm_backward,
 }

@@ -300,10 +300,14 @@ inline bool is_tracking(PyObject* step, PyObject* optimizer, PyObject* method) {
       PyWeakref_GET_OBJECT(reference) == optimizer;
 }
 
-/* What optimizers have in common: one plain group of these parameters in this order. */
+/* What optimizers have in common: a plain group of these parameters in this order, in its place
+ * among the optimizer's `groups`. */
 template <size_t N>
 class Group {
  public:
+  constexpr explicit Group(Py_ssize_t place = 0, Py_ssize_t groups = 1)
+      : place_(place), groups_(groups) {}
+
   bool takes(PyObject* optimizer, Class& type, PyObject* const (&parameters)[N]) {
     static Name groups("param_groups"), step("step"), zero("zero_grad"), state("state");
     static Name pre("_optimizer_step_pre_hooks"), post("_optimizer_step_post_hooks");
@@ -317,10 +321,10 @@ class Group {
     }
     tracked_ = replaced != nullptr ? optimizer : nullptr;
     PyObject* list = own(optimizer, groups);
-    if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) != 1) {
+    if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) != groups_) {
       return false;
     }
-    settings_ = PyList_GET_ITEM(list, 0);
+    settings_ = PyList_GET_ITEM(list, place_);
     states_ = own(optimizer, state);
     return is_plain() && holds(parameters);
   }
@@ -373,6 +377,8 @@ class Group {
     return true;
   }
 
+  const Py_ssize_t place_;
+  const Py_ssize_t groups_;
   PyObject* settings_ = nullptr;
   PyObject* states_ = nullptr;
   PyObject* tracked_ = nullptr; /* the optimizer, where its steps are to be noted */
@@ -384,7 +390,8 @@ class Adam {
  public:
   double by, root, first, second, rest, eps, decay; /* what the update multiplies by */
 
-  constexpr Adam(bool decoupled, bool decays) : decoupled_(decoupled), decays_(decays) {}
+  constexpr Adam(bool decoupled, bool decays, Py_ssize_t place = 0, Py_ssize_t groups = 1)
+      : decoupled_(decoupled), decays_(decays), group_(place, groups) {}
 
   /* Takes the state tensors too; false before the first step, when there is none. */
   bool takes(PyObject* optimizer, Class& type, PyObject* const (&parameters)[N],
@@ -464,8 +471,9 @@ class Sgd {
  public:
   double by, decay, momentum, rest; /* what the update multiplies by */
 
-  constexpr Sgd(bool decays, bool moves, bool nesterov)
-      : decays_(decays), moves_(moves), nesterov_(nesterov) {}
+  constexpr Sgd(
+      bool decays, bool moves, bool nesterov, Py_ssize_t place = 0, Py_ssize_t groups = 1)
+      : decays_(decays), moves_(moves), nesterov_(nesterov), group_(place, groups) {}
 
   /* Takes the momentum too; false before the first step, when there is none. */
   bool takes(PyObject* optimizer, Class& type, PyObject* const (&parameters)[N],

@@ -126,7 +126,9 @@ def _backward(
     kind = builder.type(loss)
     if kind.shape != () or kind.dtype not in FLOATING:
         raise NotFusible("a loss that is not known to be one floating point number")
-    wanted = tuple(Value(leaf) for leaf, _ in done.gradients)
+    held = dict(done.held)
+    values = (Value(held.get(leaf, leaf)) for leaf, _ in done.gradients)
+    wanted = tuple(stands_for.get(value, value) for value in values)
     found = gradients(builder, loss, wanted)
     if None in found:
         raise NotFusible("a gradient that stays None")

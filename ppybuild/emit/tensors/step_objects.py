@@ -37,8 +37,8 @@ def emit_objects(
         writer.model(model)
     for zeroed in region.zeroed:
         writer.zeroed(zeroed)
-    if region.optimized is not None:
-        writer.optimizer(region.optimized)
+    for optimized in region.optimized:
+        writer.optimizer(optimized)
     return [
         *(f'static ppy::Name {name}("{text}");' for text, name in writer.names.items()),
         *writer.classes.values(),
@@ -158,15 +158,16 @@ class _Writer:
     def zeroed(self, zeroed: Optimized) -> None:
         """One of which it only matters whose gradients it clears."""
         place, kind = zeroed.place, self._optimizer_class(zeroed.form.kind)
-        cleared = self._parameters_of(zeroed, f"cleared{place}")
-        group = f"ppy::Group<{len(zeroed.parameters)}>()"
+        cleared = self._parameters_of(zeroed, f"cleared{_suffix(zeroed)}")
+        group = f"ppy::Group<{len(zeroed.parameters)}>({_which(zeroed)})"
         self._check(f"{group}.takes(given[{place}], {kind}, {cleared})")
 
     def optimizer(self, optimized: Optimized) -> None:
         form, place = optimized.form, optimized.place
         count = len(optimized.parameters)
         kind = self._optimizer_class(form.kind)
-        trained = self._parameters_of(optimized, "trained")
+        trained = self._parameters_of(optimized, f"trained{_suffix(optimized)}")
+        variable = optimizer_name(optimized)
         flags = ["decay" in form.terms]
         if form.kind == "SGD":
             flags += ["momentum" in form.terms, "nesterov" in form.terms]
@@ -175,20 +176,21 @@ class _Writer:
         states = KINDS[form.kind].states
         spelled = ", ".join("true" if flag else "false" for flag in flags)
         name = "Sgd" if form.kind == "SGD" else "Adam"
+        arrays = {state: f"{state}{_suffix(optimized)}" for state in states}
         self.lines += [
-            *(f"std::array<at::Tensor, {count}> {state};" for state in states),
-            f"ppy::{name}<{count}> optimizer({spelled});",
+            *(f"std::array<at::Tensor, {count}> {array};" for array in arrays.values()),
+            f"ppy::{name}<{count}> {variable}({spelled}, {_which(optimized)});",
         ]
-        held = "".join(f", {state}.data()" for state in states)
-        self._check(f"optimizer.takes(given[{place}], {kind}, {trained}{held})")
+        held = "".join(f", {array}.data()" for array in arrays.values())
+        self._check(f"{variable}.takes(given[{place}], {kind}, {trained}{held})")
         for given in self.region.inputs:
-            if given.place != place:
+            if given.place != place or given.path[:1] != (str(optimized.group),):
                 continue
             if given.kind == "tensor":
-                which, index = given.path
-                self.lines.append(f"{self.tensor(given.value)} = {which}[{index}];")
+                _, which, index = given.path
+                self.lines.append(f"{self.tensor(given.value)} = {arrays[which]}[{index}];")
             elif self.used(given.value):
-                self.lines.append(f"n{given.value} = optimizer.{given.path[0]};")
+                self.lines.append(f"n{given.value} = {variable}.{given.path[1]};")
 
     def _object(self, value: int) -> str:
         """The Python object of a parameter: a module's, or an item of a sequence."""
@@ -203,6 +205,20 @@ class _Writer:
             item = f"PySequence_Fast_GET_ITEM({sequence}, {given.index})"
             self.objects[value] = self._found(item, given.name)
         return self.objects[value]
+
+
+def optimizer_name(optimized: Optimized) -> str:
+    """The C++ variable of a group of an optimizer."""
+    return f"optimizer{_suffix(optimized)}"
+
+
+def _suffix(optimized: Optimized) -> str:
+    return f"_{optimized.place}_{optimized.group}"
+
+
+def _which(optimized: Optimized) -> str:
+    """Which group of how many."""
+    return f"{optimized.group}, {optimized.groups}"
 
 
 def _is_setting(held: str, value: Setting) -> str:

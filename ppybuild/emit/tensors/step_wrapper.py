@@ -13,7 +13,7 @@ from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
 from ppybuild.emit.tensors.step import FusedStep, Output
-from ppybuild.emit.tensors.step_objects import emit_objects
+from ppybuild.emit.tensors.step_objects import emit_objects, optimizer_name
 from ppybuild.graph.regions.records import Input
 from ppybuild.graph.regions.step_records import Leaf
 from ppybuild.graph.schemas import Schemas
@@ -243,8 +243,7 @@ class _Wrapper(ABC):
             for leaf in region.leaves
             if leaf.trained and leaf.gradient is None and not leaf.none_on_entry
         ]
-        if region.optimized is not None:
-            lines.append("optimizer.count();")
+        lines += [f"{optimizer_name(each)}.count();" for each in region.optimized]
         answer = "Py_NewRef(Py_None)"
         if region.fragment:
             given = [f"std::move(made[{place}])" for place in self._items]

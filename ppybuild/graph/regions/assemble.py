@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -44,8 +44,9 @@ def learned(trace: StepTrace, known: Mapping[int, Found]) -> Learned:
         else seed_of(known[given.place], given)
         for given in trace.inputs
     }
-    if trace.optimized is not None:
-        found |= _states(trace, trace.optimized, found)
+    for groups in trace.optimized.values():
+        for optimized in groups:
+            found |= _states(trace, optimized, found)
     seeds = {value: seed for value, seed in found.items() if seed is not None}
     trained = trace.touched | {
         value for value, seed in seeds.items() if seed.grows and value in trace.gradients
@@ -71,7 +72,7 @@ def assemble(
         parameters,
         tuple(trace.inputs),
         tuple(sorted(trace.lengths.items())),
-        tuple(_only(done, trained) for done in trace.in_order()),
+        tuple(_only(trace.in_order(), trained)),
         tuple(_leaf(trace, leaf, leaf in trained) for leaf in sorted(changed)),
         returned,
         tuple(sorted(trace.names.items())),
@@ -81,7 +82,7 @@ def assemble(
         node.col_offset + 1,
         tuple(Model(place, model.built) for place, model in sorted(trace.models.items())),
         tuple(method_of(facts, owner, name) for owner, name in sorted(trace.methods)),
-        trace.optimized,
+        tuple(each for groups in trace.optimized.values() for each in groups),
         _only_zeroed(trace),
         held(trace),
         evaluates=trace.evaluates,
@@ -89,8 +90,12 @@ def assemble(
 
 
 def _only_zeroed(trace: StepTrace) -> tuple[Optimized, ...]:
-    steps = -1 if trace.optimized is None else trace.optimized.place
-    return tuple(each for place, each in sorted(trace.zeroed.items()) if place != steps)
+    return tuple(
+        each
+        for place, groups in sorted(trace.zeroed.items())
+        if place not in trace.optimized
+        for each in groups
+    )
 
 
 def _states(
@@ -101,6 +106,7 @@ def _states(
         given.value: None if like is None else Seed(Tensor(like.type.dtype, like.type.shape))
         for given in trace.inputs
         if given.place == optimized.place and given.kind == "tensor"
+        if given.path[0] == str(optimized.group)
         for like in (found.get(optimized.parameters[int(given.path[-1])]),)
     }
 
@@ -112,11 +118,20 @@ def method_of(facts: Facts, owner: str, name: str) -> Method:
     return Method(owner, name, qualified, function_span(module, function.node).line)
 
 
-def _only(done: Step | Backward, trained: frozenset[int]) -> Step | Backward:
-    if not isinstance(done, Backward):
-        return done
-    kept = tuple(pair for pair in done.gradients if pair[0] in trained)
-    return replace(done, gradients=kept)
+def _only(
+    steps: Iterable[Step | Backward], trained: frozenset[int]
+) -> Iterator[Step | Backward]:
+    """Without gradients of what is not trained, and without sums of them."""
+    dropped: set[int] = set()
+    for done in steps:
+        if isinstance(done, Backward):
+            kept = tuple(pair for pair in done.gradients if pair[0] in trained)
+            dropped |= {found for leaf, found in done.gradients if leaf not in trained}
+            yield replace(done, gradients=kept)
+        elif dropped & sources_of(done):
+            dropped |= {*results_of(done)}
+        else:
+            yield done
 
 
 def _leaf(trace: StepTrace, leaf: int, trained: bool) -> Leaf:

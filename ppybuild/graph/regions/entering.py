@@ -56,7 +56,7 @@ class Entrance:
     ) -> Symbol | None:
         form = read_optimizer(self._facts, made, type)
         if form is not None:
-            return Optimizer(place, form)
+            return Optimizer(place, form, made[0] if len(made) == 1 else None)
         try:
             built = read_module(
                 self._facts, self._seeds, made, type, training=not self._trace.evaluates

@@ -10,7 +10,7 @@ from ppybuild.graph.program import Function
 from ppybuild.graph.regions.inline import ProgramBody, ProgramNames
 from ppybuild.graph.regions.sources import Scope
 from ppybuild.graph.regions.surroundings import Surroundings
-from ppybuild.graph.regions.trainers import TrainerBody
+from ppybuild.graph.regions.trainers import TrainerBody, ways_to
 from ppybuild.graph.regions.values import (
     Object,
     Optimizer,
@@ -110,30 +110,30 @@ class FragmentBody(TrainerBody):
 
     def over(self, optimizer: Optimizer) -> tuple[Given, ...]:
         """By the call that makes it, where its argument means the same here."""
-        around = self.around
-        sites = around.made.get(optimizer.place, ()) if around is not None else ()
-        if around is None or len(sites) != 1 or not sites[0].call.args:
+        call = optimizer.made.call if optimizer.made is not None else None
+        if self.around is None or call is None or not call.args:
             return ()
-        first, scope = sites[0].call.args[0], sites[0].scope
-        shown = first.elts if isinstance(first, ast.List | ast.Tuple) else None
-        if isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute):
-            model = self._seen(first.func.value, scope)
-            whole = first.func.attr == "parameters" and isinstance(model, Object)
-            return self.parameters(model) if whole and isinstance(model, Object) else ()
-        found = [self._seen(item, scope) for item in shown or ()]
-        tensors = [each for each in found if isinstance(each, Given) and each.kind == "tensor"]
-        return tuple(tensors) if len(tensors) == len(found) else ()
+        return self.tensors_of(call.args[0], optimizer)
 
-    def _seen(self, node: ast.expr, scope: Scope) -> Symbol | None:
-        """A path of another place, where it means the same: in the same function, or from the
-        same object's own method."""
+    def seen(self, node: ast.expr, optimizer: Optimizer) -> Symbol | None:
+        """A path where it is made, where it means the same here: in the same function, or from
+        the same object's own method."""
         around = self.around
         assert around is not None
-        root = ast.unparse(node).partition(".")[0]
-        same = scope.function == around.scope.function and root not in self.variables
-        own = root == "self" and around.owner_of(scope) == around.owner_of(around.scope)
+        assert optimizer.made is not None
+        scope = optimizer.made.scope
+        *_, (root, _) = ways_to(node)
+        name = root.id if isinstance(root, ast.Name) else ""
+        same = scope.function == around.scope.function and name not in self.variables
+        own = name == "self" and around.owner_of(scope) == around.owner_of(around.scope)
         own = own and around.owner_of(scope) is not None
-        return around.find(node, ast.unparse(node), scope) if same or own else None
+        for owner, names in ways_to(node) if same or own else ():
+            found = around.find(owner, ast.unparse(owner), scope)
+            if isinstance(found, Object):
+                return self.part(found, names)
+            if found is not None:
+                return None if names else found
+        return super().seen(node, optimizer)
 
     def object(self, node: ast.expr) -> Object | Optimizer | None:
         found = super().object(node)

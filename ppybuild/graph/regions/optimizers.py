@@ -86,20 +86,50 @@ def optimizer_kind(name: str) -> Kind | None:
 def read_optimizer(facts: Facts, made: Sequence[Site], type: Type) -> Form | None:
     """The form of an optimizer that the calls `made` make; None where it is none that
     steps look through, or made in several ways."""
-    forms = {form for site in made if (form := _form(facts, site.call)) is not None}
+    forms = {form for site in made if (form := _form(facts, site.call, {})) is not None}
     if not forms:
         kind = optimizer_kind(type.name) if isinstance(type, Instance) else None
         return None if kind is None else _ordered(kind, kind.default)
     return forms.pop() if len(forms) == 1 else None
 
 
-def _form(facts: Facts, call: ast.Call) -> Form | None:
+def read_groups(facts: Facts, call: ast.Call) -> tuple[tuple[ast.expr, Form], ...]:
+    """What the groups are over and their forms, where the call spells them:
+
+    Adam([{"params": model.body.parameters()}, {"params": head, "lr": 0.1}], weight_decay=0.1)
+    """
+    first = call.args[0] if call.args else None
+    items = first.elts if isinstance(first, ast.List | ast.Tuple) else []
+    found = []
+    for item in items:
+        if not isinstance(item, ast.Dict):
+            return ()
+        pairs = zip(item.keys, item.values, strict=True)
+        own: dict[object, ast.expr] = {
+            key.value: value for key, value in pairs if isinstance(key, ast.Constant)
+        }
+        form = _form(facts, call, own)
+        if form is None or len(own) < len(item.keys) or "params" not in own:
+            return ()
+        found.append((own["params"], form))
+    return tuple(found)
+
+
+def is_grouped(call: ast.Call) -> bool:
+    first = call.args[0] if call.args else None
+    items = first.elts if isinstance(first, ast.List | ast.Tuple) else []
+    return any(isinstance(item, ast.Dict) for item in items)
+
+
+def _form(facts: Facts, call: ast.Call, own: Mapping[object, ast.expr]) -> Form | None:
+    """`own`: settings that a group has of its own."""
     callee = facts.callees.get(call)
     kind = optimizer_kind(callee.name) if callee is not None else None
     if kind is None or any(keyword.arg is None for keyword in call.keywords):
         return None
     given = dict(zip(kind.takes, call.args[1:], strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    given |= {name: value for name, value in own.items() if isinstance(name, str)}
     terms = {
         term
         for term, setting in kind.terms.items()

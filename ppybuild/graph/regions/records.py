@@ -25,7 +25,8 @@ class Input:
     place: int
     index: int | None = None
     path: tuple[str, ...] = ()
-    """In a module `("first", "weight")`; in an optimizer `("exp_avg", "0")`, `("root",)`."""
+    """In a module `("first", "weight")`; in an optimizer, by
+    group, `("0", "exp_avg", "2")`, `("0", "root")`."""
 
 
 @final

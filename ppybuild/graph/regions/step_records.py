@@ -20,6 +20,8 @@ class Backward:
     gradients: tuple[tuple[int, int], ...]
     line: int
     column: int
+    held: tuple[tuple[int, int], ...] = ()
+    """Of inputs that were written before: the value that each held in this pass."""
 
 
 @final
@@ -84,12 +86,15 @@ class Owner:
 @final
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """An optimizer that steps, or clears gradients, by its place, and the inputs that it is
-    over, in order."""
+    """A group of an optimizer that steps, or clears gradients, by the optimizer's place, and
+    the inputs that the group is over, in order."""
 
     place: int
     form: Form
     parameters: tuple[int, ...]
+    group: int = 0
+    groups: int = 1
+    """How many the optimizer has."""
 
 
 @final
@@ -112,9 +117,10 @@ class StepRegion:
     column: int
     models: tuple[Model, ...] = ()
     methods: tuple[Method, ...] = ()
-    optimized: Optimized | None = None
+    optimized: tuple[Optimized, ...] = ()
+    """By optimizer, in the order of their steps."""
     zeroed: tuple[Optimized, ...] = ()
-    """Other optimizers, which only clear gradients."""
+    """Of other optimizers, which only clear gradients."""
     constants: tuple[Held, ...] = ()
     owners: tuple[Owner, ...] = ()
     fragment: bool = False

@@ -27,6 +27,8 @@ class StepTrace(Trace):
     """Whether they are off from the start, and modules are not in training."""
     current: dict[int, int] = field(default_factory=dict)
     writes: dict[int, int] = field(default_factory=dict)
+    landed: set[int] = field(default_factory=set)
+    """What tensors have come to hold by writing in place: no gradient goes further back."""
     aliased: set[int] = field(default_factory=set)
     """Tensors that share memory with another, so that writing one would change both."""
     gradients: dict[int, Given] = field(default_factory=dict)
@@ -49,9 +51,10 @@ class StepTrace(Trace):
     models: dict[int, Object] = field(default_factory=dict)
     methods: set[tuple[str, str]] = field(default_factory=set)
     """Of the program's modules, by class and name."""
-    optimized: Optimized | None = None
-    zeroed: dict[int, Optimized] = field(default_factory=dict)
-    """Optimizers that clear gradients, by their places."""
+    optimized: dict[int, tuple[Optimized, ...]] = field(default_factory=dict)
+    """The groups of optimizers that step, by their places."""
+    zeroed: dict[int, tuple[Optimized, ...]] = field(default_factory=dict)
+    """The same of optimizers that clear gradients."""
     seeds: dict[int, Seed] = field(default_factory=dict)
     """Of what is reached through an object, by input."""
 
@@ -66,6 +69,14 @@ class StepTrace(Trace):
 
     def now(self, value: int) -> int:
         return self.current.get(value, value)
+
+    def write(self, tensor: int, value: int, times: int) -> None:
+        """The tensor holds that value from now on, for which it was written so often. The
+        statistics of layers, which are `seeds` that do not grow, have no gradient anyway."""
+        self.current[tensor] = value
+        if tensor not in self.seeds or self.seeds[tensor].grows:
+            self.landed.add(value)
+        self.writes[tensor] = self.writes.get(tensor, 0) + times
 
 
 class StepBody(ProgramBody):
@@ -165,12 +176,12 @@ class StepBody(ProgramBody):
         step = self.step
         assert isinstance(loss.payload, int)
         behind = self._behind(loss.payload)
-        inputs = [given for given in self.trace.inputs if given.value in behind]
-        made = behind - {given.value for given in inputs}
+        inputs = [given for given in self.trace.inputs if step.now(given.value) in behind]
+        made = behind - {step.now(given.value) for given in inputs}
         if made & step.spent:
             raise Unsupported("a second backward pass through the same graph", node)
-        if behind & self._written():
-            raise Unsupported("a backward pass through what was written in place", node)
+        if made & (step.landed | step.current.keys()):
+            raise Unsupported("a backward pass through what was written over since", node)
         step.spent |= made
         gradients: list[tuple[int, int]] = []
         sums: list[tuple[int, int, int]] = []
@@ -188,7 +199,9 @@ class StepBody(ProgramBody):
                 assert isinstance(before.payload, int)
                 sums.append((given.value, before.payload, found))
         line, column = self._where(node)
-        backward = Backward(loss.payload, tuple(gradients), line, column)
+        now = [(leaf, step.now(leaf)) for leaf, _ in gradients]
+        written = tuple(pair for pair in now if pair[0] != pair[1])
+        backward = Backward(loss.payload, tuple(gradients), line, column, written)
         step.backwards.append(backward)
         step.in_order().append(backward)
         before_recording, step.recording = step.recording, False
@@ -208,19 +221,9 @@ class StepBody(ProgramBody):
         """What a value was computed from while gradients were on."""
         behind = {value}
         for done in reversed(self.step.in_order()):
-            if behind & set(results_of(done)):
+            if behind & set(results_of(done)) - self.step.landed:
                 behind |= sources_of(done)
         return behind
-
-    def _written(self) -> set[int]:
-        """What tensors hold that were written in place: no gradient is followed from there to
-        them. The statistics of layers, which are `seeds` that do not grow, have none."""
-        seeds = self.step.seeds
-        return {
-            now
-            for tensor, now in self.step.current.items()
-            if tensor not in seeds or seeds[tensor].grows
-        }
 
     # Operators
 
@@ -266,8 +269,7 @@ class StepBody(ProgramBody):
         written = self._called(functional, arguments[: len(functional.arguments)], node)
         assert isinstance(written, Given)
         assert isinstance(written.payload, int)
-        step.current[target.payload] = written.payload
-        step.writes[target.payload] = step.writes.get(target.payload, 0) + 1
+        step.write(target.payload, written.payload, 1)
         return target
 
     def _call(self, node: ast.Call) -> Symbol:

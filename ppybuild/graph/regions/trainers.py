@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ppybuild.graph.regions.built import PROGRAM, Built
 from ppybuild.graph.regions.inline import ProgramNames
 from ppybuild.graph.regions.layers import BATCH_NORM, IDENTITY, LAYERS, MODULE_LIST, SEQUENTIAL
+from ppybuild.graph.regions.optimizers import is_grouped, read_groups
 from ppybuild.graph.regions.step_records import Optimized
 from ppybuild.graph.regions.stepping import StepBody
 from ppybuild.graph.regions.updates import CLIPPING, Updates, number_of
@@ -186,16 +187,72 @@ class TrainerBody(StepBody):
     # Optimizers
 
     def _optimize(self, optimizer: Optimizer, name: str, node: ast.Call) -> Symbol:
-        parameters = self.over(optimizer) or self._optimized(node)
+        groups = self._groups(optimizer, node)
         if name == "zero_grad" and _only_unset(node):
-            leaves = tuple(map(number_of, parameters))
-            place = optimizer.place
-            self.step.zeroed[place] = Optimized(place, optimizer.form, leaves)
-            return self._zero_grad(parameters)
+            self.step.zeroed[optimizer.place] = groups
+            leaves = [leaf for group in groups for leaf in group.parameters]
+            return self._zero_grad(tuple(Given("tensor", payload=leaf) for leaf in leaves))
         if name != "step" or node.args or node.keywords:
             raise Unsupported(f"`{name}` of an optimizer", node)
-        Updates(self, self.step, node).optimize(optimizer, parameters)
+        Updates(self, self.step, node).optimize(groups)
         return NONE
+
+    def _groups(self, optimizer: Optimizer, node: ast.Call) -> tuple[Optimized, ...]:
+        """The optimizer's groups of parameters."""
+        call = optimizer.made.call if optimizer.made is not None else None
+        assert isinstance(self.names, ProgramNames)
+        if call is None or not is_grouped(call):
+            over = self.over(optimizer) or self._optimized(node)
+            return (Optimized(optimizer.place, optimizer.form, tuple(map(number_of, over))),)
+        groups = [
+            (self.tensors_of(each, optimizer), form)
+            for each, form in read_groups(self.names.facts, call)
+        ]
+        if not groups or not all(tensors for tensors, _ in groups):
+            raise Unsupported("an optimizer over groups that are not seen", node)
+        return tuple(
+            Optimized(
+                optimizer.place, form, tuple(map(number_of, tensors)), number, len(groups)
+            )
+            for number, (tensors, form) in enumerate(groups)
+        )
+
+    def tensors_of(self, node: ast.expr, optimizer: Optimizer) -> tuple[Given, ...]:
+        """What an expression where an optimizer is made stands for: parameters of the one
+        model, however it is called there; none where that is not seen."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="parameters"), args=[]):
+                found = self.seen(owner, optimizer)
+                return self.parameters(found) if isinstance(found, Object) else ()
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                several = [self.tensors_of(item, optimizer) for item in items]
+                whole = several and all(len(tensors) == 1 for tensors in several)
+                return tuple(each for tensors in several for each in tensors) if whole else ()
+            case _:
+                tensor = self.seen(node, optimizer)
+                is_tensor = isinstance(tensor, Given) and tensor.kind == "tensor"
+                return (tensor,) if is_tensor and isinstance(tensor, Given) else ()
+
+    def seen(self, node: ast.expr, optimizer: Optimizer) -> Symbol | None:
+        """An expression where an optimizer is made, as a part of the one model."""
+        models = [found for found in self.step.models.values() if self.parameters(found)]
+        if len(models) != 1:
+            return None
+        *_, (_, names) = ways_to(node)
+        parts = (self.part(models[0], names[start:]) for start in range(len(names) + 1))
+        return next((found for found in parts if found is not None), None)
+
+    def part(self, owner: Object, names: tuple[str, ...]) -> Object | Given | None:
+        """What lies inside a module under these names."""
+        for place, name in enumerate(names):
+            child = self._child(owner, name)
+            last = place == len(names) - 1
+            if child is None and last and name in dict(owner.built.parameters):
+                return self._parameter(owner, name)
+            if child is None:
+                return None
+            owner = child
+        return owner
 
     def over(self, optimizer: Optimizer) -> tuple[Given, ...]:
         """The tensors that an optimizer is made over, where that is seen; else none."""
@@ -239,6 +296,21 @@ class TrainerBody(StepBody):
         for given in parameters:
             self._gradient(self._leaf(given, node))
         return Updates(self, self.step, node).clip(parameters, most)
+
+
+def ways_to(node: ast.expr) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+    """An expression as a shorter one and what is named in that: `net.body[0]`, then `net.body`
+    and `0`, then `net` and `body`, `0`."""
+    names: tuple[str, ...] = ()
+    while True:
+        yield node, names
+        match node:
+            case ast.Attribute(value=owner, attr=name):
+                node, names = owner, (name, *names)
+            case ast.Subscript(value=owner, slice=ast.Constant(value=int(place))):
+                node, names = owner, (str(place), *names)
+            case _:
+                return
 
 
 def literal_of(built: Built, name: str) -> Given:

@@ -17,7 +17,7 @@ from ppybuild.graph.regions.optimizers import KINDS
 from ppybuild.graph.regions.records import Input, InputKind
 from ppybuild.graph.regions.step_records import Optimized
 from ppybuild.graph.regions.stepping import StepTrace
-from ppybuild.graph.regions.values import Object, Optimizer, Results, Symbol, Unsupported
+from ppybuild.graph.regions.values import Object, Results, Symbol, Unsupported
 from ppybuild.graph.schemas import Given, Mismatch, match
 from ppybuild.graph.schemas.match import NONE, literal
 from ppybuild.graph.types import Tensor
@@ -44,31 +44,36 @@ class Updates:
     node: ast.AST
     numbers: dict[str, Given] = field(default_factory=dict)
 
-    def optimize(self, optimizer: Optimizer, parameters: tuple[Given, ...]) -> None:
-        """`optimizer.step()` over these parameters, each of which has a gradient."""
-        if self.step.optimized is not None:
+    def optimize(self, groups: tuple[Optimized, ...]) -> None:
+        """`optimizer.step()` over these groups, where each parameter has a gradient."""
+        place = groups[0].place
+        if place in self.step.optimized:
             raise Unsupported("a second step of an optimizer", self.node)
-        form = optimizer.form
-        leaves = tuple(map(number_of, parameters))
-        self.step.optimized = Optimized(optimizer.place, form, leaves)
+        self.step.optimized[place] = groups
         before, self.step.recording = self.step.recording, False
+        for group in groups:
+            self._update(group)
+        self.step.recording = before
+
+    def _update(self, group: Optimized) -> None:
+        form = group.form
         self.numbers = {
-            name: self._input(f"{form.kind}.{name}", "float", optimizer, (name,))
+            name: self._input(f"{form.kind}.{name}", "float", group, name)
             for name in KINDS[form.kind].numbers
         }
-        for place, given in enumerate(parameters):
-            gradient = self.step.gradients.get(number_of(given), NONE)
+        for place, number in enumerate(group.parameters):
+            given = Given("tensor", payload=number)
+            gradient = self.step.gradients.get(number, NONE)
             if gradient == NONE:
                 raise Unsupported("an optimizer step without every gradient", self.node)
             states = [
-                self._input(f"{name}[{place}]", "tensor", optimizer, (name, str(place)))
+                self._input(f"{name}[{place}]", "tensor", group, name, str(place))
                 for name in form.states
             ]
             if form.kind == "SGD":
                 self._sgd(form.terms, given, gradient, states)
             else:
                 self._adam(form.kind, form.terms, given, gradient, states)
-        self.step.recording = before
 
     def _adam(
         self,
@@ -216,12 +221,10 @@ class Updates:
 
     def _write(self, target: Given, value: Given, times: int) -> None:
         number = number_of(target)
-        self.step.current[number] = self.step.now(number_of(value))
-        self.step.writes[number] = self.step.writes.get(number, 0) + times
+        self.step.write(number, self.step.now(number_of(value)), times)
 
-    def _input(
-        self, name: str, kind: InputKind, optimizer: Optimizer, path: tuple[str, ...]
-    ) -> Given:
+    def _input(self, name: str, kind: InputKind, group: Optimized, *path: str) -> Given:
         value = self.step.new_value()
-        self.step.inputs.append(Input(name, kind, value, optimizer.place, None, path))
+        whole = (str(group.group), *path)
+        self.step.inputs.append(Input(name, kind, value, group.place, None, whole))
         return Given(kind, payload=value)

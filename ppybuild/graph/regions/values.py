@@ -7,11 +7,12 @@ rest are what Python code passes around on the way to a call.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 from ppybuild.graph.regions.built import Built
 from ppybuild.graph.regions.optimizers import Form
+from ppybuild.graph.regions.sources import Site
 from ppybuild.graph.schemas import Given
 
 
@@ -102,6 +103,8 @@ class Optimizer:
 
     place: int
     form: Form
+    made: Site | None = field(default=None, compare=False)
+    """The one call that makes it, where there is one."""
 
 
 Symbol = (

@@ -111,9 +111,10 @@ def gradients(
     """Append the gradients of `loss` to the builder; None where `loss` does not depend.
 
     The builder's nodes must have composite operators spelled out (`decompose`). `seed` is
-    the gradient that comes into `loss`; by default ones, as `loss.backward()` has it.
+    the gradient that comes into `loss`; by default ones, as `loss.backward()` has it. What
+    the values of `wrt` were made of has no part in it.
     """
-    nodes = list(b.nodes)
+    nodes = [node for node in b.nodes if not {*wrt} & {*node.results}]
     reached = _reached(b, nodes, wrt)
     if loss not in reached:
         return (None,) * len(wrt)

@@ -1,4 +1,6 @@
-"""Runs a program as `python` would, and writes down the tensors that its functions get.
+"""Runs a program as `python` would, and writes down the tensors that its functions get, those
+that variables hold where a module is called or a backward pass begins, and what sizes modules
+are made with.
 
     python -m ppybuild.cli.recorder FILE ROOT[:ROOT...] MODULE [ARGUMENT...]
 
@@ -38,30 +40,51 @@ class Recorder:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         """As `sys.setprofile` calls it."""
         torch = sys.modules.get("torch")
-        if event != "call" or torch is None or not hasattr(torch, "Tensor"):
+        if event != "call" or torch is None or not hasattr(torch, "compile"):
             return
         code = frame.f_code
-        name = self._names[code] if code in self._names else self._name(code)
+        if code in (torch.Tensor.backward.__code__, torch.nn.Module.__call__.__code__):
+            self._variables(torch, frame.f_back)
+            return
+        name = self._named(code)
         if name is None:
             return
-        count = code.co_argcount + code.co_kwonlyargcount
-        found = self.seen.setdefault(name, {})
         given = frame.f_locals
-        for parameter in code.co_varnames[:count]:
-            now = _recorded(torch, given.get(parameter))
-            if now is not None or parameter in found:
-                before = found.get(parameter, now)
-                found[parameter] = None if now is None else _joined(before, now)
+        sized = code.co_name == "__init__" and _is_module(torch, given)
+        for parameter in _parameters(code):
+            self._note(torch, name, parameter, given.get(parameter), sized)
+
+    def _variables(self, torch: Any, frame: FrameType | None) -> None:
+        """What is bound in the code that calls there, beside its parameters."""
+        name = self._named(frame.f_code) if frame is not None else None
+        if frame is None or name is None:
+            return
+        known = frozenset(_parameters(frame.f_code))
+        for variable, value in [*frame.f_locals.items()]:
+            if variable not in known and not variable.startswith("_"):
+                self._note(torch, name, variable, value, sized=False)
+
+    def _note(self, torch: Any, name: str, variable: str, value: object, sized: bool) -> None:
+        found = self.seen.setdefault(name, {})
+        now = _recorded(torch, value)
+        if now is None and sized and type(value) is int:
+            now = value
+        if now is not None or variable in found:
+            before = found.get(variable, now)
+            found[variable] = None if now is None else _joined(before, now)
+
+    def _named(self, code: CodeType) -> str | None:
+        return self._names[code] if code in self._names else self._name(code)
 
     def _name(self, code: CodeType) -> str | None:
-        """`app.model.Net.forward`; None for code that is not the program's."""
+        """`app.model.Net.forward`, `app.model`; None for code that is not the program's."""
         path = code.co_filename
         root = next((one for one in self._roots if path.startswith(one + os.sep)), None)
         name = None
-        if root is not None and not code.co_name.startswith("<"):
+        if root is not None and (code.co_name == "<module>" or code.co_name[0] != "<"):
             parts = Path(path).relative_to(root).with_suffix("").parts
             module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            name = f"{module}.{code.co_qualname}"
+            name = f"{module}.{code.co_qualname}".removesuffix(".<module>")
         self._names[code] = name
         return name
 
@@ -71,6 +94,14 @@ class Recorder:
             for function, found in sorted(self.seen.items())
         }
         return {function: found for function, found in kept.items() if found}
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _is_module(torch: Any, given: Mapping[str, Any]) -> bool:
+    return isinstance(given.get("self"), torch.nn.Module)
 
 
 def _recorded(torch: Any, value: object) -> Recorded | None:
@@ -94,6 +125,8 @@ def _joined(before: Recorded | None, now: Recorded) -> Recorded | None:
     """What two calls have in common."""
     if isinstance(before, RecordedTensor) and isinstance(now, RecordedTensor):
         return _one_of_both(before, now)
+    if isinstance(before, int) or isinstance(now, int):
+        return now if before == now else None
     if isinstance(before, tuple) and isinstance(now, tuple) and len(before) == len(now):
         both = [_one_of_both(a, b) for a, b in zip(before, now, strict=True)]
         known = tuple(one for one in both if one is not None)
@@ -121,9 +154,17 @@ def write_shapes(path: Path, found: Mapping[str, Mapping[str, Recorded]]) -> Non
     beside.replace(path)
 
 
-def _texts(parameters: Mapping[str, Recorded]) -> Iterator[tuple[str, str | list[str]]]:
+def _texts(
+    parameters: Mapping[str, Recorded],
+) -> Iterator[tuple[str, int | str | list[str]]]:
     for name, one in parameters.items():
-        yield name, str(one) if isinstance(one, RecordedTensor) else [str(t) for t in one]
+        match one:
+            case tuple():
+                yield name, [str(each) for each in one]
+            case int():
+                yield name, one
+            case _:
+                yield name, str(one)
 
 
 def main() -> None:

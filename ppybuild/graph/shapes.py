@@ -1,8 +1,12 @@
-"""`ppy.shapes.toml`: the tensors that functions were given while a program ran.
+"""`ppy.shapes.toml`: the tensors that functions were given, and that variables held, while a
+program ran; and the numbers with which its modules were made.
 
     ["model.forward_loss"]
     x = "float32[*, 32]"
     params = ["float32[32, 64] trained", "float32[64] trained"]
+
+    ["model.Net.__init__"]
+    width = 64
 
 `*` is a size that differed from call to call, and `trained` a leaf that requires a gradient.
 They are what regions are specialised on where analysis does not find it out; each call checks
@@ -39,9 +43,10 @@ class RecordedTensor:
         return f"{self.dtype}[{sizes}]{' trained' if self.trained else ''}"
 
 
-Recorded = RecordedTensor | tuple[RecordedTensor, ...]
+Recorded = RecordedTensor | tuple[RecordedTensor, ...] | int
 Shapes = Mapping[str, Mapping[str, Recorded]]
-"""By function, then parameter: a tensor, or those of a list or tuple."""
+"""By function or module, then parameter or variable: a tensor, those of a list or tuple, or a
+number."""
 
 
 def read_shapes(root: Path) -> Shapes:
@@ -57,7 +62,7 @@ def read_shapes(root: Path) -> Shapes:
     shapes: dict[str, dict[str, Recorded]] = {}
     for function, parameters in tables.items():
         if not isinstance(parameters, dict):
-            raise _failure(f"`{function}` in `{NAME}` is no table of parameters")
+            raise _failure(f"`{function}` in `{NAME}` is no table of variables")
         shapes[function] = {
             name: _recorded(f"{function}.{name}", text) for name, text in parameters.items()
         }
@@ -65,6 +70,8 @@ def read_shapes(root: Path) -> Shapes:
 
 
 def _recorded(place: str, text: object) -> Recorded:
+    if type(text) is int:
+        return text
     if isinstance(text, list):
         return tuple(_tensor(place, one) for one in text)
     return _tensor(place, text)

@@ -63,6 +63,59 @@ def test_recorded_shapes_make_a_region_fused(project: Path) -> None:
     assert not (project / "build").exists()
 
 
+CONFIGURED = """
+import json
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, inner: int, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(inner, width), nn.Tanh(), nn.Linear(width, 1))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def main():
+    config = json.loads('{"inner": 3, "width": 5}')
+    model = Net(config["inner"], config["width"])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    table = torch.tensor(json.loads(json.dumps([[0.5, 1.0, -2.0, 0.25]] * 10)))
+    for start in (0, 4, 8):
+        x, y = table[start : start + 4].split([3, 1], dim=1)
+        x, y = x.clone(), y.clone()
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        inputs = table[:, :3].clone()
+        found = model(inputs)
+    print(found.shape)
+
+
+main()
+"""
+
+
+def test_recorded_variables_make_fragments_fused(tmp_path: Path) -> None:
+    (tmp_path / "ppy.toml").write_text('[entry.main]\nmodule = "main"\n')
+    (tmp_path / "main.py").write_text(CONFIGURED)
+    before = ppybuild(tmp_path, "explain", "main.main").stdout
+    assert "one kernel" not in before
+    assert ppybuild(tmp_path, "run", "main", "--record").returncode == 0
+    written = tomllib.loads((tmp_path / "ppy.shapes.toml").read_text())
+    assert written["main.Net.__init__"] == {"inner": 3, "width": 5}
+    variables = written["main.main"]
+    assert (variables["x"], variables["y"]) == ("float32[*, 3]", "float32[*, 1]")
+    after = ppybuild(tmp_path, "explain", "main.main").stdout
+    assert "training step, fused: one kernel" in after
+    assert "forward pass, fused: one kernel" in after
+
+
 def test_what_another_run_recorded_stays(tmp_path: Path) -> None:
     path = tmp_path / "ppy.shapes.toml"
     one = {"m.f": {"x": RecordedTensor("float32", (None, 2), trained=False)}}
@@ -80,7 +133,7 @@ BROKEN = {
     "no table": "f = 1",
     "no tensor": '["f"]\nx = "float32[2"',
     "no size": '["f"]\nx = "float32[n]"',
-    "no text": '["f"]\nx = 3',
+    "no text": '["f"]\nx = 3.5',
 }
 
 

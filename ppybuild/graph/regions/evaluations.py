@@ -73,8 +73,7 @@ class Evaluations:
                 found = self._cuts(block, index, done)
                 if found:
                     first, ahead = found[0], found[0].value is not None
-                    lines = [s.lineno for s in block]
-                    done = lines.index(first.line) + first.count + ahead
+                    done = _start(block, first) + first.count + ahead
                     yield tuple(found)
 
     def _blocks(self, block: Block, quiet: bool) -> Iterator[Block]:
@@ -119,8 +118,17 @@ class Evaluations:
         return any(map(self._derives, owner.bases))
 
     def _cuts(self, block: Block, index: int, start: int) -> list[Fragment]:
-        stop = len(block)
+        """The fragments around the statement at `index`, and then those that leave out what
+        comes before it, where only the rest can be fused."""
         self.reason = None
+        found = self._from(block, index, start)
+        place = _start(block, found[0]) if found else index
+        for later in range(place + 1, index + 1)[-WAYS:] if found else ():
+            found += self._from(block, index, later)
+        return found
+
+    def _from(self, block: Block, index: int, start: int) -> list[Fragment]:
+        stop = len(block)
         for _ in range(TRIES):
             try:
                 whole = self.cutter.cut(block, start, stop, index, evaluates=True)
@@ -161,3 +169,9 @@ class Evaluations:
             if len(found) == WAYS:
                 break
         return found
+
+
+def _start(block: Block, fragment: Fragment) -> int:
+    """The place of a fragment's first statement."""
+    places = [(statement.lineno, statement.col_offset) for statement in block]
+    return places.index((fragment.line, fragment.column))

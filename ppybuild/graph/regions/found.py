@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from ppybuild.graph.regions.records import Input
@@ -57,7 +57,17 @@ def is_known(found: Found) -> bool:
     return UNKNOWN_SIZE not in found.type.shape
 
 
-def of_record(recorded: Recorded) -> Seed | Several:
+def is_enough(found: Found) -> bool:
+    """Whether all but the size of a batch is known."""
+    if isinstance(found, Seed) and found.type.shape and found.type.shape[0] == UNKNOWN_SIZE:
+        shape = (0, *found.type.shape[1:])
+        return is_known(replace(found, type=replace(found.type, shape=shape)))
+    return is_known(found)
+
+
+def of_record(recorded: Recorded) -> Found:
+    if isinstance(recorded, int):
+        return None
     if isinstance(recorded, tuple):
         return Several(tuple(_of_recorded(one) for one in recorded))
     return _of_recorded(recorded)

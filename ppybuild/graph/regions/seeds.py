@@ -20,6 +20,7 @@ from ppybuild.graph.regions.found import (
     Seed,
     Several,
     better,
+    is_enough,
     is_known,
     most,
     of_record,
@@ -235,11 +236,15 @@ class Seeds:
 
     def _number_at(self, site: Site, function: str, place: int) -> int | None:
         argument = self._argument(function, site.call, place)
-        if argument is not None:
-            return self.number(argument, site.scope)
-        default = self.facts.signatures[function].parameters[place].default
+        parameter = self.facts.signatures[function].parameters[place]
         module = self.facts.program.functions[function].module
-        return None if default is None else self.number(default, Scope(None, module))
+        found = None
+        if argument is not None:
+            found = self.number(argument, site.scope)
+        elif parameter.default is not None:
+            found = self.number(parameter.default, Scope(None, module))
+        recorded = self.facts.program.shapes.get(function, {}).get(parameter.name)
+        return recorded if found is None and isinstance(recorded, int) else found
 
     def _argument(self, function: str, call: ast.Call, place: int) -> ast.expr | None:
         bound = self.facts.program.functions[function].owner is not None
@@ -265,7 +270,8 @@ class Seeds:
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return self._display(items, scope, pending)
             case ast.Name(id=name):
-                return self._variable(node, name, scope, pending)
+                found = self._variable(node, name, scope, pending)
+                return found if is_enough(found) else self._recorded(name, scope) or found
             case ast.Attribute(value=owner, attr=name):
                 assigned = self._fields.get((self._class_of(owner), name), ())
                 mark = f"{self._class_of(owner)}.{name}"
@@ -355,6 +361,12 @@ class Seeds:
                         return better(known, passed)
                     return passed or known
         return self._seed(node)
+
+    def _recorded(self, name: str, scope: Scope) -> Found:
+        """What the variable held while the program was recorded."""
+        tables = (self.facts.program.shapes.get(at, {}) for at in around(scope))
+        recorded = next((table[name] for table in tables if name in table), None)
+        return None if recorded is None else of_record(recorded)
 
     def _known(self, node: ast.expr, found: Found, grown: bool) -> Found:
         """What is known of a variable: by inference, and by where its value comes from."""

@@ -40,7 +40,9 @@ NATIVE = {
 
 
 @pytest.fixture(scope="module", params=["fused", "exact"])
-def several(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def several(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Trained:
     sources = {"several": SOURCE, "counting": COUNTING}
     return train(tmp_path_factory.mktemp("several"), sources, request.param)
 

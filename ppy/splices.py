@@ -16,6 +16,9 @@
 With `value`, the place of an expression in the statement that follows, that statement stands
 in both branches, in the second one with the last item of `.ppy` in the expression's place.
 
+Several that stand in the same place are tried in turn, each in the place of the last one's
+statements.
+
 The native code gives None, and has changed nothing, where Python is to run the statements; so
 exceptions and tracebacks are those of the statements. What they bind anew is let go first, so
 that no graph of the turn before is alive. On its first call it runs a function
@@ -63,17 +66,24 @@ def insert(
     """Change the tree; gives what to put in the place of constants in its code. Each splice is
     described as in `bundle.json`, and comes with what binds its function."""
     constants: dict[object, object] = {}
+    places: dict[tuple[int, int], list[tuple[int, Mapping[str, Any], Any]]] = {}
     for number, (found, bind) in enumerate(splices):
-        for block, start in list(_places(tree, found["line"], found["column"])):
-            stop = start + found["count"] + (found.get("value") is not None)
-            statements = block[start:stop]
-            place = found.get("value")
-            value = None if place is None else _at(statements[-1], place)
-            mark = f"\0ppy splice {number}"
-            code = _outlined(statements[: found["count"]], value, found, path, optimize)
-            constants[mark] = Splice(bind, code)
-            constants[f"{mark} absent"] = _ABSENT
-            block[start:stop] = _replacement(statements, found, mark)
+        place = found["line"], found["column"]
+        places.setdefault(place, []).append((number, found, bind))
+    for (line, column), several in places.items():
+        for block, start in list(_places(tree, line, column)):
+            _, first, _ = several[0]
+            own = first.get("value")
+            stop = start + first["count"] + (own is not None)
+            statements = replaced = block[start:stop]
+            value = None if own is None else _at(statements[-1], own)
+            for number, found, bind in reversed(several):
+                mark = f"\0ppy splice {number}"
+                code = _outlined(statements[: found["count"]], value, found, path, optimize)
+                constants[mark] = Splice(bind, code)
+                constants[f"{mark} absent"] = _ABSENT
+                replaced = _replacement(replaced, found, mark, f"{_HIDDEN}{number or ''}")
+            block[start:stop] = replaced
     return constants
 
 
@@ -120,17 +130,17 @@ def _outlined(
 
 
 def _replacement(
-    statements: list[ast.stmt], found: Mapping[str, Any], mark: str
+    statements: list[ast.stmt], found: Mapping[str, Any], mark: str, hidden: str
 ) -> list[ast.stmt]:
     takes, gives, renews = found["takes"], found["gives"], found["renews"]
-    read, write = ast.Name(_HIDDEN, ast.Load()), ast.Name(_HIDDEN, ast.Store())
+    read, write = ast.Name(hidden, ast.Load()), ast.Name(hidden, ast.Store())
     run = ast.Attribute(ast.Constant(mark), "run", ast.Load())
     given: list[ast.expr] = [ast.Name(name, ast.Store()) for name in gives]
     last: list[ast.stmt] = []
     if found.get("value") is not None:
         given.append(write)
         last.append(copy.deepcopy(statements[-1]))
-        _Put(found["value"]).visit(last[0])
+        _Put(found["value"], hidden).visit(last[0])
     bound: list[ast.stmt] = [ast.Assign([ast.Tuple(given, ast.Store())], read), *last]
     handler = ast.ExceptHandler(
         ast.Constant(f"{mark} absent"), None, [ast.Assign([write], ast.Constant(None))]
@@ -150,7 +160,7 @@ def _replacement(
             statements,
             bound if given else [ast.Pass()],
         ),
-        ast.Delete([ast.Name(_HIDDEN, ast.Del())]),
+        ast.Delete([ast.Name(hidden, ast.Del())]),
     ]
     for statement in made:
         _put(statement, statements[0], set(map(id, [*statements, *last])))
@@ -160,12 +170,13 @@ def _replacement(
 class _Put(ast.NodeTransformer):
     """Puts the hidden variable in the place of an expression."""
 
-    def __init__(self, place: Sequence[int]) -> None:
+    def __init__(self, place: Sequence[int], hidden: str) -> None:
         self.place = tuple(place)
+        self.hidden = hidden
 
     def visit(self, node: ast.AST) -> ast.AST:
         if isinstance(node, ast.expr) and _span(node) == self.place:
-            return ast.copy_location(ast.Name(_HIDDEN, ast.Load()), node)
+            return ast.copy_location(ast.Name(self.hidden, ast.Load()), node)
         return super().generic_visit(node)
 
 

@@ -64,6 +64,7 @@ def describe_step(
         inputs.append(RegionInput(given.name, _what(given.kind, given.value, types), role))
         if leaf is not None and leaf.none_on_entry:
             waiting.append(f"the gradient of {given.name} is not None at first")
+    assumed = [f"`{one.condition}` is {not one.truth}" for one in region.assumes]
     exact = EXACT if region.evaluates else _EXACT_STEP
     return DescribedRegion(
         "forward pass" if region.evaluates else "training step",
@@ -71,7 +72,7 @@ def describe_step(
         _through(region.functions),
         _operators(region.steps),
         tuple(inputs),
-        (*_EVERY, *_KERNEL, *(_EVALUATES if region.evaluates else _TRAINS), *waiting),
+        (*assumed, *_EVERY, *_KERNEL, *(_EVALUATES if region.evaluates else _TRAINS), *waiting),
         unfused or "",
     )
 

@@ -84,8 +84,11 @@ class _Planner:
         fused = [(way, form) for way, form in tried if isinstance(form, FusedStep)]
         exact = [(way, form) for way, form in tried if isinstance(form, ExactStep)]
         for way, form in (fused + exact)[:1]:
-            self.steps.append(form)
-            self.fragments[way.function.name] = way
+            for each in (way, *way.sides):
+                made = form if each is way else self._form(each.region)
+                if not isinstance(made, str):
+                    self.steps.append(made)
+                    self.fragments[each.function.name] = each
             return
         reason = tried[0][1]
         if function is not None and isinstance(reason, str):

@@ -149,6 +149,10 @@ class _Wrapper(ABC):
             if place in places
         ]
         checks += [
+            f"(given[{each.place}] == {'Py_True' if each.truth else 'Py_False'})"
+            for each in region.assumes
+        ]
+        checks += [
             f"{NUMBERS[i.kind][1]}(given[{i.place}], n{i.value})"
             for i in self._numbers
             if not i.path

@@ -24,6 +24,7 @@ from ppybuild.graph.regions.following import FragmentBody, Stopped
 from ppybuild.graph.regions.inline import ProgramNames
 from ppybuild.graph.regions.liveness import Liveness
 from ppybuild.graph.regions.seeds import Seeds
+from ppybuild.graph.regions.sides import MOST, Sides
 from ppybuild.graph.regions.sources import Scope
 from ppybuild.graph.regions.step_records import Owner, Returned, StepRegion
 from ppybuild.graph.regions.stepping import StepTrace
@@ -61,6 +62,21 @@ class Fragment:
     renews: tuple[str, ...]
     """The variables that it binds before it reads them. What they hold may be let go before:
     a graph of the last turn would keep a step from being native."""
+    sides: tuple[Fragment, ...] = ()
+    """The same statements, where branches go other ways."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What is cut out, as `cut` is told."""
+
+    statements: list[ast.stmt]
+    value: ast.expr | None
+    block: Block
+    start: int
+    stop: int
+    index: int
 
 
 @final
@@ -86,20 +102,37 @@ class Cutter:
     ) -> Fragment:
         """The statements from `start` to before `stop`, for the one at `index`. `value`: what
         of the next statement belongs to them; `evaluates`: whether gradients are off."""
+        own = Own(list(block[start:stop]), value, block, start, stop, index)
+        made: list[Fragment] = []
+        stops: list[Stopped] = []
+        waiting = [Sides()]
+        while waiting and len(made) < MOST:
+            sides = waiting.pop()
+            try:
+                made.append(self._side(own, sides, len(made), evaluates))
+            except Stopped as stopped:
+                stops.append(stopped)
+            waiting += [Sides(told) for told in sides.others()]
+        if not made:
+            raise stops[0]
+        return replace(made[0], sides=tuple(made[1:]))
+
+    def _side(self, cut: Own, sides: Sides, number: int, evaluates: bool) -> Fragment:
+        """One way through the statements."""
         trace = StepTrace(self._torch, recording=not evaluates, evaluates=evaluates)
-        around = Surroundings(self._facts, self._seeds, trace, self._scope)
+        around = Surroundings(self._facts, self._seeds, trace, self._scope, sides)
         inside = () if self._scope.function is None else (self._scope.function,)
         body = FragmentBody(trace, ProgramNames(self._facts), {}, inside=inside)
         body.around = around
-        statements = list(block[start:stop])
+        statements, value, index = cut.statements, cut.value, cut.index
         own = [*statements, value] if value is not None else [*statements]
         self._enter_objects(body, own)
-        body.follow(statements, start)
-        held = None if value is None else body.follow_value(value, stop)
+        body.follow(statements, cut.start)
+        held = None if value is None else body.follow_value(value, cut.stop)
         known = learned(trace, around.passed)
         reached = {leaf for done in trace.backwards for leaf, _ in done.gradients}
         if not evaluates and not reached & known.trained:
-            raise Stopped(index, "nothing in it is seen to be trained", block[index])
+            raise Stopped(index, "nothing in it is seen to be trained", cut.block[index])
         given = self._given_back(body, around, known, statements, own, index)
         if held is not None and value is not None:
             try:
@@ -109,8 +142,8 @@ class Cutter:
         values = [returned.value for returned in given.values()]
         if len(set(values)) < len(values):
             raise Stopped(index, "two names for one result", own[0])
-        made = self._made(body, around, known, statements, value, given)
-        place = block[start]
+        made = self._made(body, around, known, statements, value, given, number)
+        place = cut.block[cut.start]
         return replace(made, line=place.lineno, column=place.col_offset)
 
     def _enter_objects(self, body: FragmentBody, statements: Sequence[ast.AST]) -> None:
@@ -174,6 +207,7 @@ class Cutter:
         statements: list[ast.stmt],
         value: ast.expr | None,
         given: Mapping[str, Returned],
+        number: int,
     ) -> Fragment:
         count = len(statements)
         if value is not None:
@@ -181,6 +215,7 @@ class Cutter:
         first, last = statements[0], statements[-1]
         end = last.end_lineno or last.lineno
         name = f"{self._scope.name}.lines_{first.lineno}_{end}"
+        name += f"_{number}" if number else ""
         takes = (*around.taken, *self._else_needed(body, around, statements))
         node = ast.copy_location(
             ast.FunctionDef(name.rpartition(".")[2], _NONE, statements, []), first
@@ -191,7 +226,12 @@ class Cutter:
         region = assemble(self._facts, body.step, known, returned, name, len(takes), node)
         return Fragment(
             function,
-            replace(region, fragment=True, owners=tuple(self._owners(around))),
+            replace(
+                region,
+                fragment=True,
+                owners=tuple(self._owners(around)),
+                assumes=around.assumed,
+            ),
             self._scope,
             first.lineno,
             first.col_offset,
@@ -230,6 +270,10 @@ def _is_renewed(name: str, statements: Block) -> bool:
     for statement in statements:
         found = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
         if found:
+            if isinstance(statement, ast.If):
+                tested = any(node in found for node in ast.walk(statement.test))
+                sides = (statement.body, statement.orelse)
+                return not tested and all(_is_renewed(name, side) for side in sides)
             only = all(isinstance(node.ctx, ast.Store) for node in found)
             return only and isinstance(statement, ast.Assign | ast.AnnAssign)
     return False

@@ -51,6 +51,17 @@ class FragmentBody(TrainerBody):
             except Unsupported as stopped:
                 raise Stopped(at, stopped.reason, stopped.node) from None
 
+    def decided(self, test: ast.expr) -> bool:
+        try:
+            return super().decided(test)
+        except Unsupported:
+            outside = self.scope is None and self.site is None
+            around = self.around if outside else None
+            side = None if around is None else around.choose(test, self.variables)
+            if side is None:
+                raise
+            return side
+
     def follow_value(self, node: ast.expr, at: int) -> Symbol:
         """An expression of the statement at that place."""
         try:

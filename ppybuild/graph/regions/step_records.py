@@ -99,6 +99,16 @@ class Optimized:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Assumed:
+    """A parameter that is a condition, and what it must be."""
+
+    place: int
+    condition: str
+    truth: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class StepRegion:
     function: str
     parameters: int
@@ -125,5 +135,6 @@ class StepRegion:
     owners: tuple[Owner, ...] = ()
     fragment: bool = False
     """Whether it is a run of statements inside a function, which gives a tuple."""
+    assumes: tuple[Assumed, ...] = ()
     evaluates: bool = False
     """Whether it is one where gradients are off: no step, but a forward pass."""

@@ -10,6 +10,7 @@ for x, y in batches:
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 from typing import final
 
 from ppybuild.graph.constants import bound_by
@@ -17,9 +18,11 @@ from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.entering import Entrance
 from ppybuild.graph.regions.found import Found, Seed
 from ppybuild.graph.regions.seeds import Seeds
+from ppybuild.graph.regions.sides import Sides, is_settled
 from ppybuild.graph.regions.sources import Scope, Site
+from ppybuild.graph.regions.step_records import Assumed
 from ppybuild.graph.regions.stepping import StepTrace
-from ppybuild.graph.regions.values import Symbol, Thing
+from ppybuild.graph.regions.values import Named, Symbol, Thing
 from ppybuild.graph.scopes import statements_of
 from ppybuild.graph.types import INT, Instance, Literal, Tensor, Type, Unknown
 
@@ -34,7 +37,10 @@ _INDEX = (ast.Slice, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple)
 class Surroundings:
     """Makes a parameter of each variable and attribute when it is first read."""
 
-    def __init__(self, facts: Facts, seeds: Seeds, trace: StepTrace, scope: Scope) -> None:
+    def __init__(
+        self, facts: Facts, seeds: Seeds, trace: StepTrace, scope: Scope, sides: Sides
+    ) -> None:
+        self.sides = sides
         self._facts = facts
         self._seeds = seeds
         self.scope = scope
@@ -72,6 +78,31 @@ class Surroundings:
             self.passed[place] = passed
             self.made[place] = made
         return self.taken[path]
+
+    def choose(self, test: ast.expr, bound: Collection[str]) -> bool | None:
+        """The side of a branch that is followed, by a condition that is worked out before;
+        None where that cannot be done. `bound`: variables that are bound here by now."""
+
+        def is_path(node: ast.expr) -> bool:
+            *_, root = _owners(node)
+            return self._is_path(node, None) and ast.unparse(root) not in bound
+
+        if not is_settled(self._facts, test, is_path):
+            return None
+        truth = self.sides.take(test)
+        condition = f"not not ({ast.unparse(test)})"
+        self.passed.setdefault(len(self.taken), None)
+        self.taken.setdefault(condition, Named(condition))
+        return truth
+
+    @property
+    def assumed(self) -> tuple[Assumed, ...]:
+        """By the places of the conditions."""
+        places = {path: place for place, path in enumerate(self.taken)}
+        return tuple(
+            Assumed(places[f"not not ({text})"], text, truth)
+            for text, truth in self.sides.taken.items()
+        )
 
     def owner_of(self, scope: Scope) -> str | None:
         """The class whose method that is."""
@@ -135,6 +166,13 @@ class Surroundings:
         return name in self._facts.fields.get(found.name, {}) and not any(
             f"{found.name}.{each}" in functions for each in computed
         )
+
+
+def _owners(node: ast.expr) -> Iterator[ast.expr]:
+    yield node
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        yield node
 
 
 def variables_at(facts: Facts, scope: Scope) -> frozenset[str]:

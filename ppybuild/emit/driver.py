@@ -90,7 +90,7 @@ def emit_tensors(
     steps_by_module = _by_module(facts, modules, steps, lambda step: step.region.function)
     remarks = (*missed, *found.remarks)
     if not by_module and not steps_by_module:
-        return RegionEmission(None, {}, {}), remarks, ()
+        return RegionEmission(None, {}, {}), remarks, planned.missed
     schemas = installed_schemas()
     assert schemas is not None, "regions are discovered by torch's schemas"
     kept = [region for group in by_module.values() for region in group]
@@ -107,6 +107,7 @@ def emit_tensors(
         for name, type in emission.refused.items()
     ]
     told = [
+        *planned.missed,
         *(
             _told_step(facts, step, unfused_steps.get(step.region.function))
             for group in steps_by_module.values()

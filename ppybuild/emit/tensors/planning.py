@@ -17,6 +17,7 @@ from ppybuild.graph.program import Facts
 from ppybuild.graph.regions import StepRegion, discover_steps
 from ppybuild.graph.regions.cutting import Fragment
 from ppybuild.graph.regions.seeds import Seeds
+from ppybuild.graph.regions.sources import Scope
 from ppybuild.graph.schemas import Schemas, installed_schemas
 
 Numerics = Literal["fused", "exact"]
@@ -33,6 +34,8 @@ class Planned:
     """By function, why a step could not be fused."""
     fragments: Mapping[str, Fragment] = field(default_factory=dict)
     """Those of the steps that are inside other code, by name."""
+    missed: tuple[Diagnostic, ...] = ()
+    """Why others stay in Python that are no function."""
 
 
 def plan_steps(
@@ -55,9 +58,24 @@ def plan_steps(
                 planner.plan_fragment(scope.function, group)
     for name, (reason, node) in found.refused.items():
         planner.stays(name, reason, node)
+    missed = [
+        _missed(facts, scope, reason, node)
+        for scope, refusals in found.missed.items()
+        if scope.module in modules
+        for reason, node in refusals
+    ]
     return Planned(
-        tuple(planner.steps), tuple(planner.remarks), planner.unfused, planner.fragments
+        tuple(planner.steps),
+        tuple(planner.remarks),
+        planner.unfused,
+        planner.fragments,
+        (*missed, *planner.missed),
     )
+
+
+def _missed(facts: Facts, scope: Scope, reason: str, node: ast.AST) -> Diagnostic:
+    place = locate(facts.program.modules[scope.module], node)
+    return Diagnostic("R3004", f"Statements of `{scope.name}` stay in Python: {reason}", place)
 
 
 @final
@@ -70,6 +88,7 @@ class _Planner:
         self.remarks: list[Diagnostic] = []
         self.unfused: dict[str, str] = {}
         self.fragments: dict[str, Fragment] = {}
+        self.missed: list[Diagnostic] = []
 
     def plan(self, region: StepRegion) -> FusedStep | ExactStep | str:
         """The step, which is noted; or why there is no form of it."""
@@ -90,9 +109,12 @@ class _Planner:
                     self.steps.append(made)
                     self.fragments[each.function.name] = each
             return
-        reason = tried[0][1]
+        reason, first = tried[0][1], ways[0]
         if function is not None and isinstance(reason, str):
-            self.stays(function, reason, ways[0].function.node.body[0])
+            self.stays(function, reason, first.function.node.body[0])
+        elif isinstance(reason, str):
+            node = first.function.node.body[0]
+            self.missed.append(_missed(self._facts, first.scope, reason, node))
 
     def _form(self, region: StepRegion) -> FusedStep | ExactStep | str:
         if self._numerics == "fused":

@@ -31,10 +31,18 @@ _QUIET = ("torch.no_grad", "torch.inference_mode")
 """Context managers, and decorators, under which no gradients are recorded."""
 _APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Try | ast.TryStar
 _SIMPLE = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return
+Refusal = tuple[str, ast.AST]
+"""A reason, and the node in the way."""
 TRIES = 24
 """How often the ends of one fragment are moved."""
 WAYS = 4
 """How many fragments are made of which one is chosen, for each call of a module."""
+
+
+def refusal_at(root: ast.AST, found: Refusal | None, statement: ast.stmt) -> Refusal:
+    """The reason with a place in the code itself, the statement that it is about at least."""
+    reason, node = found or ("what it would give cannot be given back", statement)
+    return reason, node if any(part is node for part in ast.walk(root)) else statement
 
 
 def is_quiet(facts: Facts, node: ast.AST) -> bool:
@@ -51,8 +59,9 @@ class Evaluations:
 
     facts: Facts
     cutter: Cutter
-    reason: tuple[str, ast.AST] | None = field(default=None, init=False)
-    """Why the last call of a module that is in no fragment is in none."""
+    refusals: list[Refusal] = field(default_factory=list, init=False)
+    """Why calls of modules that are in no fragment are in none."""
+    _reason: Refusal | None = field(default=None, init=False)
 
     def groups(
         self, root: ast.Module | ast.FunctionDef, steps: Sequence[Fragment]
@@ -75,6 +84,8 @@ class Evaluations:
                     first, ahead = found[0], found[0].value is not None
                     done = _start(block, first) + first.count + ahead
                     yield tuple(found)
+                else:
+                    self.refusals.append(refusal_at(root, self._reason, statement))
 
     def _blocks(self, block: Block, quiet: bool) -> Iterator[Block]:
         """The blocks in which gradients are off."""
@@ -120,7 +131,7 @@ class Evaluations:
     def _cuts(self, block: Block, index: int, start: int) -> list[Fragment]:
         """The fragments around the statement at `index`, and then those that leave out what
         comes before it, where only the rest can be fused."""
-        self.reason = None
+        self._reason = None
         found = self._from(block, index, start)
         place = _start(block, found[0]) if found else index
         for later in range(place + 1, index + 1)[-WAYS:] if found else ():
@@ -133,8 +144,8 @@ class Evaluations:
             try:
                 whole = self.cutter.cut(block, start, stop, index, evaluates=True)
             except Stopped as stopped:
-                if stopped.at <= index and self.reason is None:
-                    self.reason = (stopped.reason, stopped.node)
+                if stopped.at <= index and self._reason is None:
+                    self._reason = (stopped.reason, stopped.node)
                 if stopped.at < index:
                     start = max(stopped.at, start + 1)
                 elif stopped.at > index:

@@ -24,7 +24,7 @@ from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.cutting import Block, Cutter, Fragment
-from ppybuild.graph.regions.evaluations import Evaluations, is_quiet
+from ppybuild.graph.regions.evaluations import Evaluations, Refusal, is_quiet, refusal_at
 from ppybuild.graph.regions.following import Stopped
 from ppybuild.graph.regions.liveness import Liveness
 from ppybuild.graph.regions.seeds import Seeds
@@ -49,11 +49,11 @@ ENDS = 3
 @final
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """`found`: by scope, for each backward pass the ways to cut a fragment, largest first.
-    `refused`: by scope, why there is none."""
+    """`found`: by scope, for each backward pass, or call of a module without gradients, the
+    ways to cut a fragment, largest first. `refused`: by scope, why there is none for others."""
 
     found: Mapping[Scope, tuple[tuple[Fragment, ...], ...]]
-    refused: Mapping[Scope, tuple[str, ast.AST]]
+    refused: Mapping[Scope, tuple[Refusal, ...]]
 
 
 def discover_fragments(
@@ -61,38 +61,38 @@ def discover_fragments(
 ) -> Fragments:
     """The fragments of all code that is in none of the `steps`."""
     found: dict[Scope, tuple[tuple[Fragment, ...], ...]] = {}
-    refused: dict[Scope, tuple[str, ast.AST]] = {}
+    refused: dict[Scope, tuple[Refusal, ...]] = {}
     if any(_COMPILES.search(module.text) for module in facts.program.modules.values()):
         return Fragments({}, {})
     for scope, node in _scopes(facts):
         if scope.function in steps:
             continue
-        groups, reason = _of_scope(facts, torch, seeds, scope, node)
+        groups, refusals = _of_scope(facts, torch, seeds, scope, node)
         if groups:
             found[scope] = groups
-        elif reason is not None:
-            refused[scope] = reason
+        if refusals:
+            refused[scope] = refusals
     return Fragments(found, refused)
 
 
 def _of_scope(
     facts: Facts, torch: Torch, seeds: Seeds, scope: Scope, node: Code
-) -> tuple[tuple[tuple[Fragment, ...], ...], tuple[str, ast.AST] | None]:
+) -> tuple[tuple[tuple[Fragment, ...], ...], tuple[Refusal, ...]]:
     """The fragments of one function or module, and why what is in none is in none."""
     decorators = [] if isinstance(node, ast.Module) else node.decorator_list
     nodes = (*decorators, *own_nodes(node.body))
     if not any(is_backward(each) or is_quiet(facts, each) for each in nodes):
-        return (), None
+        return (), ()
     if isinstance(node, ast.AsyncFunctionDef):
-        return (), ("a coroutine", node)
+        return (), (("a coroutine", node),)
     liveness = Liveness(facts, scope, node)
     if liveness.watched is not None:
-        return (), ("all variables may be read by name here", liveness.watched)
+        return (), (("all variables may be read by name here", liveness.watched),)
     cutter = Cutter(facts, torch, seeds, scope, liveness)
     finder, evaluations = _Finder(facts, cutter, node), Evaluations(facts, cutter)
     steps = tuple(finder.groups())
     quiet = tuple(evaluations.groups(node, [way for ways in steps for way in ways]))
-    return (*steps, *quiet), finder.reason or evaluations.reason
+    return (*steps, *quiet), (*finder.refusals, *evaluations.refusals)
 
 
 def _scopes(
@@ -126,8 +126,9 @@ class _Finder:
         self._facts = facts
         self._cutter = cutter
         self._node = node
-        self.reason: tuple[str, ast.AST] | None = None
-        """Why the last backward pass that is in no fragment is in none."""
+        self.refusals: list[Refusal] = []
+        """Why backward passes that are in no fragment are in none."""
+        self._reason: Refusal | None = None
 
     def groups(self) -> Iterator[tuple[Fragment, ...]]:
         done: dict[int, int] = {}
@@ -142,6 +143,9 @@ class _Finder:
                     done[id(block)] = start + first.count
                     yield tuple(found)
                     break
+            else:
+                block, index = chain[-1]
+                self.refusals += [refusal_at(self._node, self._reason, block[index])]
 
     def _chains(
         self, block: Block, above: tuple[tuple[Block, int], ...] = ()
@@ -169,13 +173,13 @@ class _Finder:
         """The fragments around the statement at `index` of a block, largest first."""
         found: list[Fragment] = []
         stop = len(block)
-        self.reason = None
+        self._reason = None
         for _ in range(TRIES):
             try:
                 found.append(self._cutter.cut(block, start, stop, index))
             except Stopped as stopped:
-                if stopped.at < index or (stopped.at == index and self.reason is None):
-                    self.reason = (stopped.reason, stopped.node)
+                if stopped.at < index or (stopped.at == index and self._reason is None):
+                    self._reason = (stopped.reason, stopped.node)
                 if stopped.at < index:
                     # what was bound before may be in its way
                     start = max(stopped.at, start + 1)

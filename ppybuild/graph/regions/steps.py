@@ -22,6 +22,7 @@ from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.regions.assemble import assemble, learned, returned_value
 from ppybuild.graph.regions.cutting import Fragment
 from ppybuild.graph.regions.entering import Entrance
+from ppybuild.graph.regions.evaluations import Refusal
 from ppybuild.graph.regions.found import Found
 from ppybuild.graph.regions.fragments import discover_fragments, is_backward
 from ppybuild.graph.regions.inline import ProgramNames, is_generator, no_grad_decorated
@@ -46,7 +47,10 @@ class Steps:
     steps: tuple[StepRegion, ...]
     fragments: Mapping[Scope, tuple[tuple[Fragment, ...], ...]]
     """Steps inside other code, as in `Fragments`."""
-    refused: Mapping[str, tuple[str, ast.AST]]
+    refused: Mapping[str, Refusal]
+    missed: Mapping[Scope, tuple[Refusal, ...]]
+    """The same of backward passes, and calls of modules, beside a fragment of their function,
+    or in a module's own code."""
 
 
 def discover_steps(facts: Facts, seeds: Seeds, torch: Torch | None = None) -> Steps:
@@ -54,7 +58,7 @@ def discover_steps(facts: Facts, seeds: Seeds, torch: Torch | None = None) -> St
     torch = torch if torch is not None else installed_torch()
     texts = (module.text for module in facts.program.modules.values())
     if torch is None or not any(word in text for text in texts for word in _WORDS):
-        return Steps((), {}, {})
+        return Steps((), {}, {}, {})
     steps: list[StepRegion] = []
     refused: dict[str, tuple[str, ast.AST]] = {}
     for name in sorted(facts.program.functions):
@@ -69,8 +73,13 @@ def discover_steps(facts: Facts, seeds: Seeds, torch: Torch | None = None) -> St
     fragments = discover_fragments(facts, torch, seeds, done)
     for scope in fragments.found:
         refused.pop(scope.name, None)
-    refused |= {scope.name: why for scope, why in fragments.refused.items() if scope.function}
-    return Steps(tuple(steps), fragments.found, refused)
+    missed: dict[Scope, tuple[Refusal, ...]] = {}
+    for scope, refusals in fragments.refused.items():
+        if scope.function is None or scope in fragments.found:
+            missed[scope] = refusals
+        else:
+            refused[scope.name] = refusals[-1]
+    return Steps(tuple(steps), fragments.found, refused, missed)
 
 
 def discover_step(facts: Facts, function: Function, torch: Torch, seeds: Seeds) -> StepRegion:

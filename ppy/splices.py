@@ -82,7 +82,8 @@ def insert(
                 code = _outlined(statements[: found["count"]], value, found, path, optimize)
                 constants[mark] = Splice(bind, code)
                 constants[f"{mark} absent"] = _ABSENT
-                replaced = _replacement(replaced, found, mark, f"{_HIDDEN}{number or ''}")
+                hidden = f"{_HIDDEN}{number or ''}"
+                replaced = _replacement(replaced, statements[-1], found, mark, hidden)
             block[start:stop] = replaced
     return constants
 
@@ -130,8 +131,13 @@ def _outlined(
 
 
 def _replacement(
-    statements: list[ast.stmt], found: Mapping[str, Any], mark: str, hidden: str
+    statements: list[ast.stmt],
+    follows: ast.stmt,
+    found: Mapping[str, Any],
+    mark: str,
+    hidden: str,
 ) -> list[ast.stmt]:
+    """`follows`: the statement with `value`."""
     takes, gives, renews = found["takes"], found["gives"], found["renews"]
     read, write = ast.Name(hidden, ast.Load()), ast.Name(hidden, ast.Store())
     run = ast.Attribute(ast.Constant(mark), "run", ast.Load())
@@ -139,7 +145,7 @@ def _replacement(
     last: list[ast.stmt] = []
     if found.get("value") is not None:
         given.append(write)
-        last.append(copy.deepcopy(statements[-1]))
+        last.append(copy.deepcopy(follows))
         _Put(found["value"], hidden).visit(last[0])
     bound: list[ast.stmt] = [ast.Assign([ast.Tuple(given, ast.Store())], read), *last]
     handler = ast.ExceptHandler(

@@ -123,3 +123,19 @@ def test_what_follows_the_expression_fails_where_it_stands() -> None:
         last([1], [])
     frame = traceback.extract_tb(raised.value.__traceback__)[-1]
     assert (frame.name, frame.lineno) == ("last", 5)
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (False, False)])
+def test_several_in_one_place(first: bool, second: bool) -> None:
+    tree = ast.parse(PARTLY)
+    makes = [
+        lambda function: lambda value: (1000,) if first else None,
+        lambda function: lambda value: (1001,) if second else None,
+    ]
+    constants = insert(tree, "program.py", [(VALUE, make) for make in makes])
+    space: dict[str, Any] = {}
+    exec(_replace(compile(tree, "program.py", "exec"), constants), space)
+    kept: list[int] = []
+    space["last"]([3, 3], kept)
+    expected = (1000).bit_length() if first or second else (6).bit_length()
+    assert kept == [expected] * 2

@@ -173,19 +173,36 @@ def _is_elsewhere(trace: StepTrace, value: int) -> bool:
     return value in gradients or any(given.value == value for given in trace.inputs)
 
 
+_RESHAPES = frozenset({"detach", "squeeze", "unsqueeze", "view", "reshape", "flatten"})
+"""Operators that give a tensor's whole memory, where it is dense. Without gradients, nothing
+tells what they give from a tensor of its own."""
+
+
+def memory_of(trace: StepTrace, value: int) -> int:
+    """The value in whose memory another lies, as far as that is all of it."""
+    makers = _makers(trace)
+    passing = _RESHAPES if trace.evaluates else ("detach",)
+    while value in makers and makers[value].operator.name in passing:
+        value = int(str(makers[value].arguments[0].payload))
+    return value
+
+
 def _owns_memory(trace: StepTrace, value: int) -> bool:
     """Whether it is `detach` of a tensor that an operator made, and nothing else keeps."""
-    makers = {
+    makers = _makers(trace)
+    if value not in makers or makers[value].operator.name != "detach":
+        return False
+    source = makers.get(memory_of(trace, value))
+    return source is not None and all(type.alias is None for type in source.operator.returns)
+
+
+def _makers(trace: StepTrace) -> dict[int, Call]:
+    return {
         number: done
         for done in trace.in_order()
         if isinstance(done, Call)
         for number in done.results
     }
-    maker = makers.get(value)
-    if maker is None or maker.operator.name != "detach":
-        return False
-    source = makers.get(int(str(maker.arguments[0].payload)))
-    return source is not None and all(type.alias is None for type in source.operator.returns)
 
 
 def _grown(trace: StepTrace, value: int, trained: frozenset[int]) -> bool:

@@ -17,6 +17,7 @@ from ppybuild.graph.regions.assemble import (
     Learned,
     assemble,
     learned,
+    memory_of,
     method_of,
     returned_value,
 )
@@ -78,6 +79,18 @@ class Own:
     stop: int
     index: int
 
+    def binds(self, name: str) -> int:
+        """The place of the last statement that binds a variable."""
+        places = [
+            self.start + place
+            for place, statement in enumerate(self.statements)
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name)
+            and node.id == name
+            and isinstance(node.ctx, ast.Store)
+        ]
+        return places[-1] if places else self.index
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -133,13 +146,13 @@ class Cutter:
         reached = {leaf for done in trace.backwards for leaf, _ in done.gradients}
         if not evaluates and not reached & known.trained:
             raise Stopped(index, "nothing in it is seen to be trained", cut.block[index])
-        given = self._given_back(body, around, known, statements, own, index)
+        given = self._given_back(body, around, known, cut, own)
         if held is not None and value is not None:
             try:
                 given[""] = self._returned(trace, held, known, value, numbers_only=False)
             except Unsupported as stopped:
                 raise Stopped(index, stopped.reason, stopped.node) from None
-        values = [returned.value for returned in given.values()]
+        values = [memory_of(trace, returned.value) for returned in given.values()]
         if len(set(values)) < len(values):
             raise Stopped(index, "two names for one result", own[0])
         made = self._made(body, around, known, statements, value, given, number)
@@ -160,9 +173,8 @@ class Cutter:
         body: FragmentBody,
         around: Surroundings,
         known: Learned,
-        statements: Block,
+        cut: Own,
         own: Sequence[ast.AST],
-        index: int,
     ) -> dict[str, Returned]:
         """What becomes of the variables that something reads afterwards; `own`: all that
         belongs to the fragment."""
@@ -182,10 +194,13 @@ class Cutter:
                 numbers_only = all(self._liveness.asks_number(read, is_loss) for read in reads)
             try:
                 given[name] = self._returned(
-                    trace, symbol, known, statements[0], numbers_only=numbers_only
+                    trace, symbol, known, cut.statements[0], numbers_only=numbers_only
                 )
             except Unsupported as stopped:
-                raise Stopped(index, stopped.reason, stopped.node) from None
+                at = cut.binds(name)
+                # without it, a step would take what has a graph
+                at = at if trace.evaluates else max(at, cut.index)
+                raise Stopped(at, stopped.reason, stopped.node) from None
         return given
 
     @staticmethod

@@ -29,7 +29,9 @@ from ppybuild.graph.types import Instance, Union
 
 _QUIET = ("torch.no_grad", "torch.inference_mode")
 """Context managers, and decorators, under which no gradients are recorded."""
-_APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Try | ast.TryStar
+_APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_PASSES_ON = ("torch.", "tqdm.", "builtins.open", "warnings.catch_warnings")
+"""Context managers, by the starts of their names, that let every exception through."""
 _SIMPLE = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return
 Refusal = tuple[str, ast.AST]
 """A reason, and the node in the way."""
@@ -50,6 +52,17 @@ def is_quiet(facts: Facts, node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
     return ProgramNames(facts).named(node.func) in _QUIET
+
+
+def may_catch(facts: Facts, statement: ast.stmt) -> bool:
+    """Whether an exception may end at a statement, where what a fragment had bound before it
+    failed would be seen."""
+    if not isinstance(statement, ast.With):
+        return isinstance(statement, ast.Try | ast.TryStar)
+    managers = (item.context_expr for item in statement.items)
+    made = (facts.callees.get(m) for m in managers if isinstance(m, ast.Call))
+    known = [callee for callee in made if callee and callee.name.startswith(_PASSES_ON)]
+    return len(known) < len(statement.items)
 
 
 @final
@@ -92,7 +105,7 @@ class Evaluations:
         if quiet:
             yield block
         for statement in block:
-            if isinstance(statement, _APART):
+            if isinstance(statement, _APART) or may_catch(self.facts, statement):
                 continue
             managers = statement.items if isinstance(statement, ast.With) else []
             inside = quiet or any(is_quiet(self.facts, item.context_expr) for item in managers)

@@ -24,7 +24,13 @@ from typing import final
 
 from ppybuild.graph.program import Facts
 from ppybuild.graph.regions.cutting import Block, Cutter, Fragment
-from ppybuild.graph.regions.evaluations import Evaluations, Refusal, is_quiet, refusal_at
+from ppybuild.graph.regions.evaluations import (
+    Evaluations,
+    Refusal,
+    is_quiet,
+    may_catch,
+    refusal_at,
+)
 from ppybuild.graph.regions.following import Stopped
 from ppybuild.graph.regions.liveness import Liveness
 from ppybuild.graph.regions.seeds import Seeds
@@ -36,8 +42,6 @@ Code = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 _COMPILES = re.compile(r"torch\.(compile|jit|fx|_dynamo)\b")
 """In a program with these words torch reads the code of functions."""
 _APART = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_PASSES_ON = ("torch.", "tqdm.", "builtins.open", "warnings.catch_warnings")
-"""Context managers, by the starts of their names, that let every exception through."""
 TRIES = 48
 """How often the ends of one fragment are moved."""
 STARTS = 4
@@ -157,17 +161,9 @@ class _Finder:
             here = (*above, (block, index))
             if is_backward(statement):
                 yield here
-            elif not isinstance(statement, _APART) and not self._may_catch(statement):
+            elif not isinstance(statement, _APART) and not may_catch(self._facts, statement):
                 for inner in blocks_of(statement):
                     yield from self._chains(inner, here)
-
-    def _may_catch(self, statement: ast.stmt) -> bool:
-        if not isinstance(statement, ast.With):
-            return isinstance(statement, ast.Try | ast.TryStar)
-        managers = (item.context_expr for item in statement.items)
-        made = (self._facts.callees.get(m) for m in managers if isinstance(m, ast.Call))
-        known = [callee for callee in made if callee and callee.name.startswith(_PASSES_ON)]
-        return len(known) < len(statement.items)
 
     def _cuts(self, block: Block, index: int, start: int) -> list[Fragment]:
         """The fragments around the statement at `index` of a block, largest first."""

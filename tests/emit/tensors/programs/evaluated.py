@@ -141,8 +141,23 @@ def run_tester():
 def views(model, x):
     with torch.no_grad():
         column = model(x).squeeze(1)
+        first = model(x)[:, 0]
         best = model(x)[:, 0].max()
-    return column, column.stride(), best
+    return column, column.stride(), first, first.stride(), best
+
+
+def reshaped(model, x):
+    with torch.no_grad():
+        whole = model(x)
+        column = whole.view(-1)
+    column += 1
+    return whole, column
+
+
+def run_reshaped():
+    """Two names for one memory."""
+    model = nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 1))
+    return [reshaped(model, torch.randn(9, 5)) for _ in range(3)]
 
 
 def run_views():

@@ -32,7 +32,17 @@ def main():
 """
 """Counts the products that PyTorch is asked for, to see that the native form has run."""
 
-PROGRAMS = ("slices", "one_line", "losses", "predict", "outputs", "modes", "tester", "views")
+PROGRAMS = (
+    "slices",
+    "one_line",
+    "losses",
+    "predict",
+    "outputs",
+    "modes",
+    "tester",
+    "views",
+    "reshaped",
+)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +73,8 @@ def test_what_is_native(evaluated: Trained) -> None:
         ("one_line", 0, True),
         ("outputs", 1, True),
         ("predict", 0, True),
-        ("views", 0, True),
+        ("reshaped", 0, True),
+        ("views", 1, True),
         ("views", 1, False),
     }
 

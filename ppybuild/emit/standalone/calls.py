@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from ppybuild.emit.names import mangle
-from ppybuild.emit.standalone import builtins
+from ppybuild.emit.standalone import builtins, heaps
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.classes import class_form
 from ppybuild.emit.standalone.invoke import invoke
@@ -59,6 +59,8 @@ def _external(body: Body, node: ast.Call, name: str) -> Value:
     module, _, function = name.rpartition(".")
     if module == "builtins" and function in builtins.FUNCTIONS:
         return builtins.FUNCTIONS[function](body, node)
+    if module in ("heapq", "_heapq") and function in heaps.FUNCTIONS:
+        return heaps.FUNCTIONS[function](body, node)
     if module == "math":
         return lower_math(body, node, function)
     if name in _OTHERS:

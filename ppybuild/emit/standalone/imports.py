@@ -21,6 +21,7 @@ LIBRARY = frozenset(
         "array",
         "collections.abc",
         "dataclasses",
+        "heapq",
         "math",
         "ppy",
         "sys",

@@ -7,7 +7,17 @@ import math
 from collections.abc import Callable, Sequence
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.kinds import BOOL, FLOAT, INT, NUMBERS, Kind, show
+from ppybuild.emit.standalone.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    NUMBERS,
+    Kind,
+    ListOf,
+    TupleOf,
+    show,
+)
+from ppybuild.emit.standalone.lists import gathered
 from ppybuild.emit.standalone.operators import checked, to_float, to_int
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value, constant, tuple_of
@@ -105,6 +115,12 @@ def _pair(first: str, second: str, second_kind: Kind) -> Rule:
     return apply
 
 
+def _hypot(body: Body, node: ast.AST, args: Sequence[Value]) -> Value:
+    words = ", ".join(to_float(arg).c for arg in args)
+    given = f"(const double[]){{{words}}}" if args else "NULL"
+    return body.temporary(FLOAT, f"ppy_hypot({given}, {len(args)})")
+
+
 _ANY = 255
 _DOMAIN = """acos acosh asin atanh cos log10 log1p log2 sin sqrt tan""".split()  # noqa: SIM905
 _GROWING = """cosh exp exp2 expm1 sinh""".split()  # noqa: SIM905
@@ -125,6 +141,7 @@ FUNCTIONS: dict[str, tuple[int, int, Rule]] = {
     "isinf": (1, 1, _total("(bool)isinf", BOOL)),
     "isfinite": (1, 1, _total("(bool)isfinite", BOOL)),
     "pow": (2, 2, _failing("math_pow", "math_pow")),
+    "hypot": (0, _ANY, _hypot),
     "fmod": (2, 2, _failing("fmod", "two")),
     "remainder": (2, 2, _failing("remainder", "two")),
     "ldexp": (2, 2, _ldexp),
@@ -144,13 +161,17 @@ FUNCTIONS: dict[str, tuple[int, int, Rule]] = {
     "frexp": (1, 1, _pair("ppy_frexp_mantissa", "ppy_frexp_exponent", INT)),
 }
 """By name: how many numbers it takes, at the least and at the most, and its rule. Those that
-CPython computes with algorithms of its own (gamma, lgamma, hypot, dist, fsum) are not here."""
+CPython computes with algorithms of its own (gamma, lgamma) are not here."""
 
 
 def lower_math(body: Body, node: ast.Call, name: str) -> Value:
     """A call of `math.<name>`."""
     if name == "isclose":
         return _is_close(body, node)
+    if name == "fsum":
+        return _fsum(body, node)
+    if name == "dist":
+        return _dist(body, node)
     if name not in FUNCTIONS:
         raise Refused(node, f"`math.{name}`, which CPython computes in its own way")
     least, most, rule = FUNCTIONS[name]
@@ -161,6 +182,32 @@ def lower_math(body: Body, node: ast.Call, name: str) -> Value:
         if arg.kind not in NUMBERS:
             raise Refused(node, f"`math.{name}` of {show(arg.kind)}")
     return rule(body, node, args)
+
+
+def _dist(body: Body, node: ast.Call) -> Value:
+    """`math.dist(p, q)` of tuples."""
+    if len(node.args) != 2 or node.keywords:
+        raise Refused(node, "these arguments of `math.dist`")
+    points = [
+        value.items() for value in body.values(*node.args) if isinstance(value.kind, TupleOf)
+    ]
+    if len(points) != 2 or len(points[0]) != len(points[1]):
+        raise Refused(node, "`math.dist` of what are no tuples of one length")
+    if any(part.kind not in NUMBERS for point in points for part in point):
+        raise Refused(node, "`math.dist` of anything but numbers")
+    pairs = zip(*points, strict=True)
+    away = [Value(FLOAT, f"({to_float(a).c} - {to_float(b).c})") for a, b in pairs]
+    return _hypot(body, node, away)
+
+
+def _fsum(body: Body, node: ast.Call) -> Value:
+    if len(node.args) != 1 or node.keywords:
+        raise Refused(node, "these arguments of `math.fsum`")
+    values = gathered(body, node.args[0])
+    if values.kind != ListOf(FLOAT):
+        raise Refused(node, f"`math.fsum` of {show(values.kind)}")
+    body.at(node)
+    return body.temporary(FLOAT, f"ppy_fsum({values.c})")
 
 
 def _is_close(body: Body, node: ast.Call) -> Value:

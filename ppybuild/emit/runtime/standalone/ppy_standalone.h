@@ -14,6 +14,8 @@
 #include "ppy_dict.h"
 #include "ppy_failure.h"
 #include "ppy_format.h"
+#include "ppy_heapq.h"
+#include "ppy_norm.h"
 #include "ppy_number_text.h"
 #include "ppy_parse.h"
 #include "ppy_process.h"

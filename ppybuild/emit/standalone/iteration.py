@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ppybuild.emit.standalone.applied import apply
 from ppybuild.emit.standalone.body import FRAME, Body
 from ppybuild.emit.standalone.items import item, new_list, put
 from ppybuild.emit.standalone.kinds import (
@@ -36,6 +37,12 @@ class Source:
     value: Value
     before: tuple[str, ...] = ()
     """Statements at the start of a turn."""
+    function: ast.expr | None = None
+    """What `map` does with each item."""
+
+    def given(self, body: Body) -> Value:
+        """The item of a turn; its statements are written here."""
+        return self.value if self.function is None else apply(body, self.function, self.value)
 
 
 def plan_source(body: Body, node: ast.expr) -> Source:
@@ -49,6 +56,8 @@ def plan_source(body: Body, node: ast.expr) -> Source:
                 return _enumerate(body, node)
             case "builtins.zip":
                 return _zip(body, node)
+            case "builtins.map":
+                return _map(body, node)
             case "builtins.reversed":
                 return _reversed(body, node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -158,6 +167,7 @@ def _enumerate(body: Body, node: ast.Call) -> Source:
     if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) > 2:
         raise Refused(node, "these arguments of `enumerate`")
     inner = plan_source(body, node.args[0])
+    _no_function(node, inner)
     first = "0"
     if starts:
         value = to_int(body.value(starts[0]))
@@ -169,10 +179,24 @@ def _enumerate(body: Body, node: ast.Call) -> Source:
     return Source(inner.test, step, tuple_of((Value(INT, name), inner.value)), inner.before)
 
 
+def _map(body: Body, node: ast.Call) -> Source:
+    if node.keywords or len(node.args) != 2:
+        raise Refused(node, "these arguments of `map`")
+    inner = plan_source(body, node.args[1])
+    _no_function(node, inner)
+    return replace(inner, function=node.args[0])
+
+
+def _no_function(node: ast.Call, *sources: Source) -> None:
+    if any(each.function is not None for each in sources):
+        raise Refused(node, "what `map` gives, gone through by another function", "use a loop")
+
+
 def _zip(body: Body, node: ast.Call) -> Source:
     if node.keywords or not node.args:
         raise Refused(node, "these arguments of `zip`")
     inner = [plan_source(body, arg) for arg in node.args]
+    _no_function(node, *inner)
     return Source(
         " && ".join(each.test for each in inner),
         ", ".join(each.step for each in inner if each.step),
@@ -210,13 +234,20 @@ def _reversed(body: Body, node: ast.Call) -> Source:
 
 
 @contextmanager
-def looping(body: Body, node: ast.AST, source: Source) -> Iterator[Value]:
-    """A C loop over a source; gives the item of a turn."""
+def turns(body: Body, node: ast.AST, source: Source) -> Iterator[Value]:
+    """A C loop over a source whose body is one statement; gives the item of a turn."""
+    with looping(body, node, source), body.statement():
+        yield source.given(body)
+
+
+@contextmanager
+def looping(body: Body, node: ast.AST, source: Source) -> Iterator[None]:
+    """A C loop over a source."""
     with body.block(f"for (; {source.test}; {source.step})"):
         for line in source.before:
             body.line(line)
         look_at_signals(body, node)
-        yield source.value
+        yield
 
 
 def look_at_signals(body: Body, node: ast.AST) -> None:

@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.entries import fit
 from ppybuild.emit.standalone.items import fitting, new_list, put
-from ppybuild.emit.standalone.iteration import bind_target, looping, plan_source
+from ppybuild.emit.standalone.iteration import bind_target, looping, plan_source, turns
 from ppybuild.emit.standalone.kinds import (
+    NONE,
     ArrayOf,
     Kind,
     ListOf,
+    TupleOf,
     is_flat,
     kind_of,
+    list_layout,
     may_be_item,
     show,
 )
@@ -94,7 +97,7 @@ def generate(
     if first.is_async:
         raise Refused(node, "an async comprehension")
     source = plan_source(body, first.iter)
-    with looping(body, node, source) as value, body.statement():
+    with turns(body, node, source) as value:
         shadowed = dict(body.inner)
         bind_target(body, first.target, value)
         _tested(body, node, use, first.ifs, rest)
@@ -131,7 +134,7 @@ def each_of(body: Body, node: ast.expr, use: Callable[[Value], None]) -> None:
         generate(body, node, lambda: use(body.value(node.elt)))
         return
     source = plan_source(body, node)
-    with looping(body, node, source) as value, body.statement():
+    with turns(body, node, source) as value:
         use(value)
 
 
@@ -158,13 +161,28 @@ def gathered(body: Body, node: ast.expr) -> Value:
     return value if value.fixed else body.root(value.kind, value.c)
 
 
-def listed(body: Body, node: ast.expr) -> Value:
-    """The items of an iterable as a new list."""
+def listed(body: Body, node: ast.expr, most: int | None = None) -> Value:
+    """The items of an iterable as a new list; of more than `most`, one more than that."""
     source = plan_source(body, node)
-    kind = ListOf(source.value.kind)
-    if not may_be_item(kind.item):
-        raise Refused(node, f"going through {show(kind.item)} here", "make it a list")
-    made = new_list(body, node, kind)
-    with looping(body, node, source) as value, body.statement():
+    body.at(node)
+    made = body.root(NONE, "NULL")
+    start = len(body.lines)
+    with looping(body, node, source), body.statement():
+        if most is not None:
+            body.line(f"if ({made.c}->length > {most}) break;")
+        value = source.given(body)
+        if not may_be_item(value.kind):
+            raise Refused(node, f"going through {show(value.kind)} here", "make it a list")
+        made = Value(ListOf(value.kind), made.c, fixed=True)
         append(body, node, made, value)
+    create_at(body, start, made)
     return made
+
+
+def create_at(body: Body, start: int, made: Value) -> None:
+    """Make a list before the line from which on it is filled, which tells its kind."""
+    assert isinstance(made.kind, ListOf)
+    if isinstance(made.kind.item, TupleOf):
+        body.whole.tuples.add(made.kind.item)
+    line = f"{made.c} = ppy_list_new({list_layout(made.kind)}, 0);"
+    body.lines.insert(start, "    " * body.depth + line)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ppybuild.emit.standalone.applied import apply
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.items import item
 from ppybuild.emit.standalone.kinds import (
     ArrayOf,
     ListOf,
-    TupleOf,
     has_order,
-    list_layout,
     show,
 )
-from ppybuild.emit.standalone.lists import append, gathered, listed
+from ppybuild.emit.standalone.lists import append, create_at, gathered, listed
 from ppybuild.emit.standalone.operators import compare
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value
@@ -68,38 +67,8 @@ def keys_of(body: Body, node: ast.AST, where: Value, key: ast.expr) -> Value:
             raise Refused(key, f"a key that is {show(value.kind)}")
         keys = Value(kind, keys.c, fixed=True)
         append(body, node, keys, value)
-    if isinstance(kind.item, TupleOf):
-        body.whole.tuples.add(kind.item)
-    made = f"{keys.c} = ppy_list_new({list_layout(kind)}, 0);"
-    body.lines.insert(start, "    " * body.depth + made)
+    create_at(body, start, keys)
     return keys
-
-
-_KEY = "<key>"
-
-
-def apply(body: Body, function: ast.expr, value: Value) -> Value:
-    """`function(value)` of a lambda, or of a function by its name."""
-    shadowed = dict(body.inner)
-    try:
-        if isinstance(function, ast.Lambda):
-            return _lambda(body, function, value)
-        body.inner[_KEY] = body.keep(value)
-        argument = ast.copy_location(ast.Name(_KEY, ast.Load()), function)
-        call = ast.copy_location(ast.Call(function, [argument], []), function)
-        return body.call_named(body, call, body.whole.facts.types.get(function))
-    finally:
-        body.inner = shadowed
-
-
-def _lambda(body: Body, node: ast.Lambda, value: Value) -> Value:
-    arguments = node.args
-    if len(arguments.args) != 1 or arguments.posonlyargs or arguments.kwonlyargs:
-        raise Refused(node, "a lambda of other than one argument")
-    if arguments.vararg or arguments.kwarg or arguments.defaults:
-        raise Refused(node, "these arguments of a lambda")
-    body.inner[arguments.args[0].arg] = body.keep(value)
-    return body.value(node.body)
 
 
 # The least and the greatest

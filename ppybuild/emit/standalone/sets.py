@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.entries import address, as_key, fit, set_of
-from ppybuild.emit.standalone.iteration import looping, plan_source
+from ppybuild.emit.standalone.items import item
 from ppybuild.emit.standalone.kinds import (
     BOOL,
+    ListOf,
     SetOf,
     TupleOf,
     c_type,
@@ -17,7 +18,7 @@ from ppybuild.emit.standalone.kinds import (
     may_be_key,
     show,
 )
-from ppybuild.emit.standalone.lists import each_of, generate
+from ppybuild.emit.standalone.lists import each_of, generate, listed
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import NOTHING, Value
 from ppybuild.graph.lattice import show as show_type
@@ -82,12 +83,14 @@ def lower_set_call(body: Body, node: ast.Call) -> Value:
         for arg in node.args:
             _add_all(body, arg, made)
         return made
-    source = plan_source(body, node.args[0])
-    if not may_be_key(source.value.kind):
-        raise Refused(node, f"a set of {show(source.value.kind)}")
-    made = new_set(body, node, SetOf(source.value.kind))
-    with looping(body, node, source) as value, body.statement():
-        add(body, node, made, value)
+    values = listed(body, node.args[0])
+    assert isinstance(values.kind, ListOf)
+    if not may_be_key(values.kind.item):
+        raise Refused(node, f"a set of {show(values.kind.item)}")
+    made = new_set(body, node, SetOf(values.kind.item))
+    at = body.counter("0")
+    with body.block(f"for (; {at} < {values.c}->length; {at}++)"), body.statement():
+        add(body, node, made, item(values.kind, values.c, at))
     return made
 
 

@@ -23,6 +23,7 @@ from ppybuild.emit.standalone.kinds import (
     has_text,
     show,
 )
+from ppybuild.emit.standalone.lists import listed
 from ppybuild.emit.standalone.raising import lower_assert, lower_raise
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.tries import has_final, leave_around, lower_try
@@ -83,7 +84,7 @@ def _simple(body: Body, node: ast.stmt) -> None:
         ):
             pass  # a name for a type, which annotations alone read
         case ast.Assign(targets=targets, value=value):
-            given = body.value_for(value, kind_of_target(body, targets[0]))
+            given = _assigned(body, targets, value)
             if len(targets) > 1 or not isinstance(targets[0], ast.Name):
                 given = body.keep(given)
             for target in targets:
@@ -123,6 +124,15 @@ _WHAT = {
 def _is_exit(body: Body, node: ast.Call) -> bool:
     callee = body.whole.facts.callees.get(node)
     return callee is not None and callee.name == "sys.exit"
+
+
+def _assigned(body: Body, targets: Sequence[ast.expr], value: ast.expr) -> Value:
+    callee = body.whole.facts.callees.get(value) if isinstance(value, ast.Call) else None
+    if callee is not None and callee.name == "builtins.map" and len(targets) == 1:
+        target = targets[0]
+        if isinstance(target, ast.Tuple | ast.List):
+            return listed(body, value, len(target.elts))
+    return body.value_for(value, kind_of_target(body, targets[0]))
 
 
 # Ways out
@@ -274,8 +284,9 @@ def _for(body: Body, node: ast.For) -> None:
         source = plan_source(body, node.iter)
         held = body.uses_arena
         bound = set(body.bound or ())
-        with looping(body, node, source) as value:
+        with looping(body, node, source):
             with body.statement():
+                value = source.given(body)
                 assign(body, node.target, body.keep(value) if value.parts else value)
             lower_block(body, node.body)
         body.bound = bound

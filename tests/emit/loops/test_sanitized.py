@@ -31,6 +31,7 @@ def test_kernels_are_clean_under_sanitizers() -> None:
         "test_slices_native.py",
         "test_texts_native.py",
         "test_folding_native.py",
+        "test_rows_native.py",
     )
     environment = {
         **os.environ,

@@ -192,7 +192,7 @@ def _fits(parameter: ir.Parameter, value: Value) -> bool:
                 and _kept_as(value) == parameter.holder
             )
         case ir.GridParameter(_, element, _):
-            return isinstance(value, GridRef) and value.element is element
+            return isinstance(value, GridRef) and value == GridRef(value.name, element)
         case ir.TupleParameter(_, items):
             if not isinstance(value, tuple) or len(value) != len(items):
                 return False

@@ -10,9 +10,7 @@ to be out of use, which is looked at here.
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from ppybuild.emit.loops import ir
 from ppybuild.emit.loops.lower.builder import (
@@ -20,33 +18,36 @@ from ppybuild.emit.loops.lower.builder import (
     I64,
     Builder,
     at,
-    mixed_types,
     op,
     require_number,
     require_scalar,
 )
 from ppybuild.emit.loops.lower.calls import rely_on_library
 from ppybuild.emit.loops.lower.expressions import lower_expr, lower_operands
+from ppybuild.emit.loops.lower.grids import lower_grid, lower_rows
 from ppybuild.emit.loops.lower.growing import push
 from ppybuild.emit.loops.lower.iteration import Iteration, plan_iteration
+from ppybuild.emit.loops.lower.memory import (
+    Kind,
+    count_turns,
+    fill,
+    is_zero,
+    kind_of,
+    kind_of_empty,
+    make_memory,
+    own_buffer,
+)
 from ppybuild.emit.loops.lower.operators import to_int
-from ppybuild.emit.loops.lower.signatures import ARRAYS, LISTS, SCALARS
+from ppybuild.emit.loops.lower.signatures import ARRAYS
 from ppybuild.emit.loops.lower.stay import Dead, Stay
 from ppybuild.emit.loops.lower.storing import stored_value
 from ppybuild.emit.loops.lower.turns import lower_turns, plan_turns, stored_outside
 from ppybuild.emit.loops.lower.values import (
     BufferRef,
-    GridRef,
-    Mixed,
-    Number,
     Value,
     View,
     Whole,
-    held_buffers,
 )
-from ppybuild.graph import types
-
-Kind = tuple[ir.Element, ir.Holder]
 
 _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
 
@@ -54,13 +55,15 @@ _ZERO, _ONE = ir.Const(0, I64), ir.Const(1, I64)
 def lower_made(builder: Builder, node: ast.expr) -> Whole | None:
     """The array, list or grid that an expression makes; None where it makes none."""
     match node:
+        case ast.ListComp() if (rows := lower_rows(builder, node)) is not None:
+            return rows
         case ast.List() | ast.ListComp() | ast.BinOp(op=ast.Mult()):
             return _filled(builder, node, node, None)
         case ast.Call(args=args, keywords=[]):
             callee = builder.facts.callees.get(node)
             name = callee.name if callee else ""
             if name == "ppy.grid":
-                return _grid(builder, node, args)
+                return lower_grid(builder, node)
             if callee is None or name not in ("array.array", "builtins.list"):
                 return None
             rely_on_library(builder, node, callee)
@@ -140,13 +143,13 @@ def _display(
         for node, value in zip(items, lower_operands(builder, items), strict=True)
     ]
     if kind is None:
-        kind = _kind_of(items[0], values[0]) if items else _kind_of_empty(builder, site)
-    buffer = _buffer(builder, site, kind)
+        kind = kind_of(items[0], values[0]) if items else kind_of_empty(builder, site)
+    buffer = own_buffer(builder, site, kind)
     stored = [
         stored_value(builder, node, buffer, value)
         for node, value in zip(items, values, strict=True)
     ]
-    _make(builder, site, buffer, ir.Const(len(items), I64))
+    make_memory(builder, site, buffer, ir.Const(len(items), I64))
     for place, value in enumerate(stored):
         builder.emit(ir.Store(buffer.name, ir.Const(place, I64), value, at(site)))
     return buffer
@@ -159,11 +162,11 @@ def _repeated(
     count = to_int(require_scalar(site, times))
     if count.type is F64:
         raise Stay(site, "a list that is repeated a float of times", "convert it with `int`")
-    buffer = _buffer(builder, site, kind or _kind_of(site, item))
+    buffer = own_buffer(builder, site, kind or kind_of(site, item))
     stored = builder.settled(stored_value(builder, site, buffer, item), at(site))
-    _make(builder, site, buffer, op("max.i64", count, _ZERO))
-    if not _is_zero(stored):
-        _loop(builder, site, buffer.size, lambda _: stored, buffer)
+    make_memory(builder, site, buffer, op("max.i64", count, _ZERO))
+    if not is_zero(stored):
+        fill(builder, site, buffer.size, lambda _: stored, buffer)
     return buffer
 
 
@@ -175,15 +178,15 @@ def _copied(builder: Builder, site: ast.expr, given: ast.expr, kind: Kind | None
     value = require_number(given, iteration.value)
     if kind is not None and kind[0] is not ir.Element.U8:
         _refuse_bytes(given, iteration)
-    buffer = _buffer(builder, site, kind or _kind_of(given, value))
-    count = _count(builder, site, iteration)
+    buffer = own_buffer(builder, site, kind or kind_of(given, value))
+    count = count_turns(builder, site, iteration)
     if count is None:
         raise Stay(given, "a range with a step, here", "write the loop out")
     with builder.sub_block() as body:
         stored = stored_value(builder, site, buffer, value)
         place = op("sub.i64", iteration.index, iteration.start)
         builder.emit(ir.Store(buffer.name, place, stored, at(site)))
-    _make(builder, site, buffer, count, reading=(given,))
+    make_memory(builder, site, buffer, count, reading=(given,))
     stop = op("add.i64", iteration.start, buffer.size)
     turns = (iteration.start, stop, _ONE)
     builder.emit(ir.For(iteration.index.name, *turns, tuple(body), (), at(site)))
@@ -212,12 +215,12 @@ def _comprehended(
     kind: Kind | None,
 ) -> BufferRef:
     iteration = plan_turns(builder, site, loop)
-    count = None if loop.ifs else _count(builder, site, iteration)
+    count = None if loop.ifs else count_turns(builder, site, iteration)
     made: list[BufferRef] = []
 
     def put(counter: ir.Var) -> None:
         value = require_number(item, lower_expr(builder, item))
-        buffer = _buffer(builder, site, kind or _kind_of(item, value))
+        buffer = own_buffer(builder, site, kind or kind_of(item, value))
         made.append(buffer)
         if count is None:
             push(builder, site, buffer, value)
@@ -231,148 +234,6 @@ def _comprehended(
     if stored_outside(builder, turns) - {buffer.name}:
         raise Stay(site, "a comprehension that stores into a buffer", "write the loop out")
     reading = (loop.iter, item, *loop.ifs)
-    _make(builder, site, buffer, _ZERO if count is None else count, reading)
+    make_memory(builder, site, buffer, _ZERO if count is None else count, reading)
     turns.emit(builder, site)
     return buffer
-
-
-def _count(builder: Builder, site: ast.expr, iteration: Iteration) -> ir.Expr | None:
-    """The number of turns, where that is known beforehand."""
-    if iteration.step != _ONE:
-        return None
-    count = iteration.stop
-    if iteration.start != _ZERO:
-        count = builder.checked("sub.i64", (iteration.stop, iteration.start), at(site))
-    return builder.settled(op("max.i64", count, _ZERO), at(site))
-
-
-def _loop(
-    builder: Builder,
-    site: ast.expr,
-    count: ir.Expr,
-    item: Callable[[ir.Var], ir.Expr],
-    buffer: BufferRef,
-) -> None:
-    index = builder.temporary(I64, "index")
-    body = (ir.Store(buffer.name, index, item(index), at(site)),)
-    builder.emit(ir.For(index.name, _ZERO, count, _ONE, body, (), at(site)))
-
-
-def _grid(builder: Builder, site: ast.Call, args: list[ast.expr]) -> GridRef:
-    """`ppy.grid("d", [[x] * cols for _ in range(rows)])`."""
-    match args:
-        case [
-            ast.Constant(value="d" | "q" as code),
-            ast.ListComp(
-                elt=ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=width),
-                generators=[ast.comprehension(target=ast.Name(id=name), ifs=[]) as loop],
-            ),
-        ] if not any(_depends(each, name) for each in (item, width)):
-            iteration = plan_iteration(builder, loop.iter)
-            if iteration is None:
-                raise Dead("iteration")
-            count = _count(builder, site, iteration)
-            value, times = lower_operands(builder, (item, width))
-            if count is not None:
-                return _rectangle(builder, site, ARRAYS[code], count, value, times)
-    raise Stay(site, "this form of `ppy.grid`", "make it of rows that are repeated numbers")
-
-
-def _depends(node: ast.expr, name: str) -> bool:
-    """Whether an expression may have another value for another `name`."""
-    return any(
-        isinstance(each, ast.Call | ast.NamedExpr)
-        or (isinstance(each, ast.Name) and each.id == name)
-        for each in ast.walk(node)
-    )
-
-
-def _rectangle(
-    builder: Builder,
-    site: ast.Call,
-    element: ir.Element,
-    count: ir.Expr,
-    value: Value,
-    times: Value,
-) -> GridRef:
-    item = require_number(site, value)
-    width = to_int(require_scalar(site, times))
-    if width.type is F64:
-        raise Stay(site, "a row that is repeated a float of times", "convert it with `int`")
-    buffer = _buffer(builder, site, (element, "array"))
-    grid = GridRef(buffer.name, element)
-    stored = builder.settled(stored_value(builder, site, buffer, item), at(site))
-    width = builder.settled(op("max.i64", width, _ZERO), at(site))
-    size = builder.checked("mul.i64", (count, width), at(site))
-    _make(builder, site, buffer, size)
-    for variable, given in ((grid.length, count), (grid.width, width)):
-        builder.locals[variable.name] = I64
-        builder.emit(ir.Assign(variable.name, given, at(site)))
-    if not _is_zero(stored):
-        _loop(builder, site, buffer.size, lambda _: stored, buffer)
-    return grid
-
-
-# The buffer
-
-
-def _kind_of(node: ast.AST, value: Number) -> Kind:
-    if isinstance(value, Mixed):
-        raise mixed_types(node)
-    return LISTS[value.type]
-
-
-def _kind_of_empty(builder: Builder, site: ast.expr) -> Kind:
-    """By what the whole function puts in."""
-    found = builder.facts.types.get(site)
-    held = found.item if isinstance(found, types.Collection) else None
-    item = SCALARS.get(held) if isinstance(held, types.Scalar) else None
-    if item is None:
-        raise Stay(site, "a list of items that are not all one kind of number")
-    return LISTS[item]
-
-
-def _is_zero(value: ir.Expr) -> bool:
-    """Whether its bytes are zeros, as new memory is."""
-    return (
-        isinstance(value, ir.Const) and value.value == 0 and math.copysign(1, value.value) > 0
-    )
-
-
-def _buffer(builder: Builder, site: ast.expr, kind: Kind) -> BufferRef:
-    known = builder.made.get(site)
-    if known is None:
-        name = f"{builder.targets.get(site, 'made')}.m{len(builder.made) + 1}"
-        known = builder.made[site] = BufferRef(name, *kind, own=True)
-        builder.locals[known.size.name] = I64
-    if (known.element, known.holder) != kind:
-        raise Stay(site, "a list whose items change their type from turn to turn")
-    return known
-
-
-def _make(
-    builder: Builder,
-    site: ast.expr,
-    buffer: BufferRef,
-    length: ir.Expr,
-    reading: Sequence[ast.expr] = (),
-) -> None:
-    """`reading`: what is evaluated after the memory is there."""
-    assert builder.env is not None
-    target = builder.targets.get(site)
-    read = {
-        each.id for node in reading for each in ast.walk(node) if isinstance(each, ast.Name)
-    }
-    for name, binding in builder.env.items():
-        held = binding.value is not None and buffer.name in held_buffers(binding.value)
-        goes = name == target or isinstance(binding.value, View)
-        if held and (name in read or not goes):
-            raise Stay(
-                site,
-                f"an array that takes the place of one that `{name}` still is",
-                "make it before the loop, and fill it anew",
-            )
-        if held and isinstance(binding.value, View):
-            builder.env[name] = replace(binding, value=None)
-    builder.emit(ir.Assign(buffer.size.name, length, at(site)))
-    builder.emit(ir.Make(buffer.name, buffer.size, at(site)))

@@ -15,7 +15,14 @@ from ppybuild.emit.loops.lower.builder import (
 )
 from ppybuild.emit.loops.lower.operators import to_float, to_int
 from ppybuild.emit.loops.lower.stay import Stay
-from ppybuild.emit.loops.lower.values import BufferRef, Items, Mixed, Number, describe, unmixed
+from ppybuild.emit.loops.lower.values import (
+    Items,
+    Mixed,
+    Number,
+    View,
+    describe,
+    unmixed,
+)
 
 _RANGES = {
     ir.Element.I32: (-(2**31), 2**31 - 1),
@@ -26,7 +33,8 @@ _RANGES = {
 
 def stored_value(builder: Builder, node: ast.AST, buffer: Items, given: Number) -> ir.Expr:
     """The value, as an element of the buffer."""
-    if isinstance(buffer, BufferRef) and buffer.is_list:
+    whole = buffer.buffer if isinstance(buffer, View) else buffer
+    if whole.is_list:
         return _kept(node, buffer, given)
     value = unmixed(given)
     if buffer.element.type is F64:

@@ -149,10 +149,13 @@ Items = BufferRef | View
 @final
 @dataclass(frozen=True, slots=True)
 class GridRef:
-    """A parameter whose rows lie in one buffer, under whatever name."""
+    """A parameter whose rows lie in one buffer, or such rows that the function makes, under
+    whatever name."""
 
     name: str
     element: ir.Element
+    holder: ir.Holder | None = None
+    """What each row is in Python, where it is a list."""
 
     @property
     def length(self) -> ir.Var:
@@ -166,7 +169,8 @@ class GridRef:
     def item(self, index: ir.Expr) -> View:
         """The row at an index inside."""
         start = ir.Op("mul.i64", (index, self.width), ir.Type.I64)
-        return View(BufferRef(self.name, self.element), start, self.width, shared=True)
+        rows = BufferRef(self.name, self.element, self.holder, own=self.holder is not None)
+        return View(rows, start, self.width, shared=True)
 
 
 Whole = BufferRef | GridRef
@@ -341,6 +345,8 @@ def describe_type(value: Value) -> str:
             return f"row of {value.element.value}"
         case View():
             return f"slice of a {describe_type(value.buffer)}"
+        case GridRef(_, _, str(holder)):
+            return f"list of {holder}s"
         case GridRef(_, element):
             return f"Sequence of Buffers of {element.value}"
         case Mixed():

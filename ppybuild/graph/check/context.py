@@ -34,6 +34,7 @@ class Context:
     """Nodes that a finding stands at, or that hold one: what follows from it stays quiet."""
     _rebound: dict[str, frozenset[str]] = field(default_factory=dict)
     _nodes: Nodes = field(default_factory=Nodes)
+    _binary: dict[tuple[str, Type, Type], Type | None] = field(default_factory=dict)
     _problems: dict[Question, CallProblem | None] = field(default_factory=dict)
 
     def type(self, node: ast.expr) -> Type:
@@ -159,6 +160,13 @@ class Context:
         for function in self.facts.program.functions.values():
             found.setdefault(function.module, []).append(function)
         return found
+
+    def binary(self, symbol: str, left: Type, right: Type) -> Type | None:
+        """The result of an operator; None where it is refused. Asked once for each."""
+        key = (symbol, left, right)
+        if key not in self._binary:
+            self._binary[key] = self.library.binary(symbol, Argument(left), Argument(right))
+        return self._binary[key]
 
     def problem(
         self,

@@ -80,9 +80,7 @@ def check_operands(
         return
     if is_caught(place, "TypeError", "RuntimeError"):
         return
-    first = Argument(left)
-    second = Argument(right)
-    if context.library.binary(symbol, first, second) is None:
+    if context.binary(symbol, left, right) is None:
         if context.sure(place, left_node) and context.sure(place, right_node):
             yield context.report(
                 "E1302",
@@ -93,7 +91,9 @@ def check_operands(
                 label=f"{show(left)} {symbol} {show(right)}",
             )
         return
-    problem = context.library.binary_problem(symbol, first, second)
+    if not (isinstance(left, Tensor) or isinstance(right, Tensor)):
+        return
+    problem = context.library.binary_problem(symbol, Argument(left), Argument(right))
     if problem is None or not trusts_tensors(context, place):
         return
     if context.sure(place, left_node) and context.sure(place, right_node):

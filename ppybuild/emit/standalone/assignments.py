@@ -33,7 +33,7 @@ from ppybuild.emit.standalone.kinds import (
     TupleOf,
     show,
 )
-from ppybuild.emit.standalone.objects import load_field, store_field
+from ppybuild.emit.standalone.objects import fields_of, form_of, load_field, store_field
 from ppybuild.emit.standalone.operators import SETS, lower_binary
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value
@@ -83,6 +83,13 @@ def _unpack(body: Body, node: ast.expr, parts: Sequence[ast.expr], value: Value)
                 body.fail(node, "true", f"ppy_why_unpack({len(parts)}, {len(items)})")
                 return
             kept = body.keep(value).items()
+            for part, each in zip(parts, kept, strict=True):
+                assign(body, part, each)
+        case ObjectOf() if form_of(body, node, value).is_tuple:
+            fields = fields_of(body, node, value)
+            if len(fields) != len(parts):
+                raise Refused(node, f"unpacking {len(fields)} fields")
+            kept = tuple(map(body.keep, fields))
             for part, each in zip(parts, kept, strict=True):
                 assign(body, part, each)
         case ListOf() | ArrayOf():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ppybuild.emit.loops.c_names import c_names
+from ppybuild.emit.standalone.around import Around, FlagLine, Loop
 from ppybuild.emit.standalone.kinds import (
     BOOL,
     ERROR,
@@ -37,47 +38,6 @@ from ppybuild.graph.syntax import walk
 from ppybuild.graph.types import Type
 
 FRAME = "ppy_here"
-
-
-@dataclass(frozen=True, slots=True)
-class FlagLine:
-    """Sets a local variable's flag; printed where anything asks for the flag."""
-
-    name: str
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
-class TryBody:
-    """The body of a `try`, by its C handler; on every way out of it, `final` is run."""
-
-    handler: str
-    final: tuple[ast.stmt, ...] = ()
-    inner: Mapping[str, Value] = field(default_factory=dict)
-    """`Body.inner` where the `try` stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """An `except` clause; how the arena was where it began."""
-
-    mark: str
-
-
-Around = TryBody | Clause
-
-
-@dataclass(slots=True)
-class Loop:
-    """A loop that is being written, and how its body leaves it."""
-
-    done: str
-    around: int
-    """How many of `Body.around` are around it."""
-    broken: bool = False
-    """Whether a `break` goes to the label `done`."""
-    bound: list[set[str]] = field(default_factory=list)
-    """The names that are bound at each `break`."""
 
 
 @dataclass(slots=True)
@@ -480,8 +440,8 @@ class Body:
                 return f"({value.c}->length != 0)"
             case DictOf() | SetOf():
                 return f"({value.c}->table->used != 0)"
-            case ObjectOf():
-                return f"({value.c} != NULL)"
+            case ObjectOf(name):
+                return self._truth_of_object(value, name)
             case kind if kind == BOOL:
                 return value.c
             case kind if kind == TEXT:
@@ -492,6 +452,16 @@ class Body:
                 return "true"
             case _:
                 return f"({value.c} != 0)"
+
+    def _truth_of_object(self, value: Value, name: str) -> str:
+        form = self.whole.classes.get(name)
+        length = form.method("__len__") if form is not None else None
+        if form is None or length is None:
+            return f"({value.c} != NULL)"
+        found, call = self.fresh(), self.whole.form(length, form.node).c
+        self.line(f"const int64_t {found} = {value.c} ? {call}({value.c}) : 0;")
+        self.fail(form.node, f"{found} < 0", "ppy_why_length()")
+        return f"({found} != 0)"
 
 
 def has_effects(node: ast.expr) -> bool:

@@ -304,7 +304,11 @@ def _len(body: Body, node: ast.Call) -> Value:
             length = form_of(body, node, value).method("__len__")
             if length is None:
                 raise _wrong(node, value)
-            return invoke_method(body, node, length, value)
+            found = invoke_method(body, node, length, value)
+            if found.kind != INT:
+                raise Refused(node, "a `__len__` that gives no int")
+            body.fail(node, f"{found.c} < 0", "ppy_why_length()")
+            return found
         case TupleOf(items):
             return constant(len(items))
         case kind if kind == TEXT:

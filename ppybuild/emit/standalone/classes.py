@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from ppybuild.emit.loops.c_names import c_names
 from ppybuild.emit.names import mangle
 from ppybuild.emit.standalone.kinds import (
+    BOOL,
     Kind,
+    ObjectOf,
     TupleOf,
     c_type,
     is_flat,
@@ -40,6 +42,7 @@ OPERATORS: dict[type[ast.operator], str] = {
 }
 COMPARISONS = {"eq": "__eq__", "lt": "__lt__", "le": "__le__", "gt": "__gt__", "ge": "__ge__"}
 _KNOWN = _SPECIAL | set(OPERATORS.values()) | set(COMPARISONS.values())
+_NAMED_TUPLE = ("NamedTuple", "typing.NamedTuple")
 _DATACLASS = ("dataclass", "dataclasses.dataclass")
 
 
@@ -51,6 +54,8 @@ class ClassForm:
     node: ast.ClassDef
     is_dataclass: bool
     frozen: bool
+    is_tuple: bool
+    """A `NamedTuple`: a frozen dataclass that can be unpacked."""
     fields: Mapping[str, Kind]
     """In order of the generated `__init__` where it is a dataclass."""
     methods: Mapping[str, ast.FunctionDef]
@@ -91,18 +96,33 @@ def class_form(whole: Whole, name: str, node: ast.AST) -> ClassForm:
         for kind in form.fields.values():
             if isinstance(kind, TupleOf):
                 whole.tuples.add(kind)
+        _write_equal(whole, form)
     return whole.classes[name]
+
+
+def _write_equal(whole: Whole, form: ClassForm) -> None:
+    """What compares lists of the objects calls `__eq__` too."""
+    name = form.method("__eq__")
+    if name is None:
+        return
+    written = whole.form(name, form.methods["__eq__"])
+    if written.result != BOOL or [*written.parameters.values()] != [ObjectOf(form.name)] * 2:
+        raise Refused(form.methods["__eq__"], "an `__eq__` of other than two of the class")
 
 
 def _form(whole: Whole, found: Class) -> ClassForm:
     node = found.node
     if found.name != f"{found.module}.{node.name}":
         raise Refused(node, "a class in a function or a class", "move it out")
-    if node.bases or node.keywords:
+    is_tuple = len(found.bases) == 1 and found.bases[0] in _NAMED_TUPLE
+    if (node.bases and not is_tuple) or node.keywords:
         raise Refused(node, f"`{node.name}`, a class with bases")
-    if any(other.bases and node.name in other.bases for other in _all(whole)):
+    ends = {base.rpartition(".")[2] for other in _all(whole) for base in other.bases}
+    if node.name in ends:
         raise Refused(node, f"`{node.name}`, from which classes derive")
     is_dataclass, frozen = _decorated(node)
+    if is_tuple:
+        is_dataclass = frozen = True
     methods, constants, declared = _parts(whole, node, is_dataclass)
     types = whole.facts.fields.get(found.name, {})
     names = declared if is_dataclass else [each for each in types if each not in constants]
@@ -115,9 +135,8 @@ def _form(whole: Whole, found: Class) -> ClassForm:
             said = show(types[name]) if name in types else "unknown"
             raise Refused(node, f"`{name}` of `{node.name}` is {said}", "annotate it")
         fields[name] = kind
-    return ClassForm(
-        found.name, node, is_dataclass, frozen, fields, methods, constants, c_names(fields)
-    )
+    told = (is_dataclass, frozen, is_tuple)
+    return ClassForm(found.name, node, *told, fields, methods, constants, c_names(fields))
 
 
 def _all(whole: Whole) -> Iterator[Class]:
@@ -158,6 +177,7 @@ def _parts(
                     raise Refused(each, f"`{name}`, which is defined twice")
                 methods[name] = each
             case ast.AnnAssign(target=ast.Name(id=name)) if is_dataclass or each.value is None:
+                _check_field(each)
                 declared.append(name)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() as value):
                 constants[name] = value
@@ -171,6 +191,16 @@ def _parts(
         if name in _stored_attributes(whole):
             raise Refused(node, f"`{name}` of `{node.name}`, which objects change")
     return methods, constants, declared
+
+
+def _check_field(node: ast.AnnAssign) -> None:
+    if "ClassVar" in ast.unparse(node.annotation) or "InitVar" in ast.unparse(node.annotation):
+        raise Refused(node, "this field")
+    match node.value:
+        case ast.Call(args=[], keywords=[ast.keyword("default" | "default_factory")]):
+            pass
+        case ast.Call():
+            raise Refused(node.value, "this default of a field")
 
 
 def _stored_attributes(whole: Whole) -> frozenset[str]:

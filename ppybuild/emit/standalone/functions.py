@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ppybuild.emit.standalone.body import Body, FlagLine
+from ppybuild.emit.standalone.around import FlagLine
+from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.calls import bind_arguments, lower_named
 from ppybuild.emit.standalone.expressions import lower_expression
 from ppybuild.emit.standalone.kinds import NONE, Kind, TupleOf, c_type, kind_of

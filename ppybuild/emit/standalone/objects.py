@@ -169,6 +169,14 @@ def load_field(body: Body, node: ast.Attribute, where: Value) -> Value:
     return _place(form, where, name)
 
 
+def fields_of(body: Body, node: ast.AST, where: Value) -> list[Value]:
+    """Of a named tuple, in order."""
+    form = form_of(body, node, where)
+    where = body.keep(where)
+    body.fail(node, f"!{where.c}", "ppy_why_not_iterable()")
+    return [_place(form, where, name) for name in form.fields]
+
+
 def store_field(body: Body, node: ast.Attribute, where: Value, value: Value) -> None:
     """`where.name = value`"""
     form, name = form_of(body, node, where), node.attr

@@ -320,10 +320,6 @@ def _compare_objects(body: Body, node: ast.AST, name: str, left: Value, right: V
             return f"({known.c} {'==' if name == 'eq' else '!='} NULL)"
     method = special_method(body, node, left, COMPARISONS["eq" if name == "ne" else name])
     if left.kind == right.kind and name in ("eq", "ne"):
-        if method is not None:
-            form = body.whole.form(method, node)
-            if form.result != BOOL or [*form.parameters.values()][1:] != [right.kind]:
-                raise Refused(node, f"this `{method}`")
         body.at(node)
         return f"({'!' if name == 'ne' else ''}ppy_object_equal({left.c}, {right.c}))"
     if method is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ppybuild.emit.standalone.body import FRAME, Body, Clause
+from ppybuild.emit.standalone.around import Clause
+from ppybuild.emit.standalone.body import FRAME, Body
 from ppybuild.emit.standalone.calls import lower_exit
 from ppybuild.emit.standalone.exceptions import (
     Raised,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ppybuild.emit.standalone.around import Loop
 from ppybuild.emit.standalone.assignments import assign, augment, delete, kind_of_target
-from ppybuild.emit.standalone.body import Body, Loop
+from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.calls import form_flag
 from ppybuild.emit.standalone.classes import class_form
 from ppybuild.emit.standalone.exceptions import (
@@ -36,9 +37,12 @@ def lower_block(body: Body, statements: Sequence[ast.stmt]) -> None:
     for statement in statements:
         if body.bound is None:
             return
+        inner, around, loops = dict(body.inner), list(body.around), list(body.loops)
+        depth = body.depth
         try:
             _statement(body, statement)
         except Refused as refused:
+            body.inner, body.around, body.loops, body.depth = inner, around, loops, depth
             body.whole.refuse(body.module, refused, statement)
             if isinstance(statement, ast.Return | ast.Raise):
                 body.bound = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from ppybuild.emit.standalone.body import Body, Clause, TryBody
+from ppybuild.emit.standalone.around import Clause, TryBody
+from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.exceptions import exception_of
 from ppybuild.emit.standalone.kinds import ERROR
 from ppybuild.emit.standalone.refuse import Refused

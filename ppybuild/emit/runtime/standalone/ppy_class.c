@@ -23,8 +23,21 @@ ppy_text ppy_object_repr(const ppy_list *object) {
 
 bool ppy_dataclass_equal(const ppy_list *a, const ppy_list *b) { return ppy_item_equal(a->layout, a->data, b->data); }
 
+/* Those that are being shown, the innermost first: one that holds itself is `...` there. */
+typedef struct showing {
+    const ppy_list *object;
+    const struct showing *outer;
+} showing;
+
+static const showing *shown_now;
+
 ppy_text ppy_dataclass_repr(const ppy_list *object) {
     const ppy_layout *fields = object->layout;
+    for (const showing *at = shown_now; at; at = at->outer) {
+        if (at->object == object) return PPY_TEXT("...");
+    }
+    const showing now = {object, shown_now};
+    shown_now = &now;
     ppy_text *parts = ppy_arena_allocate((fields->count + 1) * (int64_t)sizeof *parts);
     for (int32_t i = 0; i < fields->count; i++) {
         const ppy_part *part = &fields->parts[i];
@@ -32,6 +45,7 @@ ppy_text ppy_dataclass_repr(const ppy_list *object) {
         const ppy_text said[] = {named(part->name), PPY_TEXT("="), shown};
         parts[i] = ppy_concat(said, 3);
     }
+    shown_now = now.outer;
     const ppy_text whole[] = {named(object->class_->name), PPY_TEXT("("), ppy_join(PPY_TEXT(", "), parts, fields->count),
                               PPY_TEXT(")")};
     return ppy_concat(whole, 4);
@@ -46,3 +60,7 @@ void ppy_why_attribute(const char *class_, const char *attribute) {
     const ppy_text parts[] = {PPY_TEXT("'"), named(class_), PPY_TEXT("' object has no attribute '"), named(attribute), PPY_TEXT("'")};
     ppy_raise(PPY_AttributeError, ppy_concat(parts, 5));
 }
+
+void ppy_why_length(void) { ppy_raise_ascii(PPY_ValueError, "__len__() should return >= 0"); }
+
+void ppy_why_not_iterable(void) { ppy_raise_ascii(PPY_TypeError, "cannot unpack non-iterable NoneType object"); }

@@ -26,4 +26,9 @@ ppy_text ppy_dataclass_repr(const ppy_list *object);
 __attribute__((cold, noinline)) _Noreturn void ppy_why_none(const char *attribute);
 __attribute__((cold, noinline)) _Noreturn void ppy_why_attribute(const char *class_, const char *attribute);
 
+/* None, unpacked. */
+__attribute__((cold, noinline)) _Noreturn void ppy_why_not_iterable(void);
+/* Of `__len__` below zero. */
+__attribute__((cold, noinline)) _Noreturn void ppy_why_length(void);
+
 #endif

@@ -105,6 +105,33 @@ class Context:
         return frozenset(found)
 
     @cached_property
+    def stores(self) -> dict[str, list[tuple[str | None, ast.expr]]]:
+        """By attribute, where the program sets it: the class whose method does so by
+        `self.x = value`, or None, and the value (the target where that cannot be told)."""
+        found: dict[str, list[tuple[str | None, ast.expr]]] = {}
+        plain: set[ast.expr] = set()
+        for function in self.facts.program.functions.values():
+            for statement in function.node.body if function.owner else ():
+                match statement:
+                    case (
+                        ast.Assign(
+                            targets=[ast.Attribute(value=ast.Name(id="self")) as target],
+                            value=value,
+                        )
+                        | ast.AnnAssign(
+                            target=ast.Attribute(value=ast.Name(id="self")) as target,
+                            value=ast.expr() as value,
+                        )
+                    ):
+                        plain.add(target)
+                        found.setdefault(target.attr, []).append((function.owner, value))
+        for module in self.facts.program.modules.values():
+            for node in self._nodes.find(module, ast.Attribute):
+                if not isinstance(node.ctx, ast.Load) and node not in plain:
+                    found.setdefault(node.attr, []).append((None, node))
+        return found
+
+    @cached_property
     def texts(self) -> frozenset[str]:
         """Texts of the program that may be the name of an attribute."""
         return frozenset(

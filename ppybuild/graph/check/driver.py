@@ -15,6 +15,7 @@ from ppybuild.graph.check.conditions import (
     is_import_handler,
 )
 from ppybuild.graph.check.context import Context
+from ppybuild.graph.check.layers import check_layer
 from ppybuild.graph.check.libraries import check_import, check_import_from
 from ppybuild.graph.check.names import check_names
 from ppybuild.graph.check.operators import (
@@ -44,7 +45,7 @@ FAMILIES: Mapping[type[ast.AST], tuple[Check, ...]] = {
     ast.ImportFrom: (check_import_from,),
     ast.Attribute: (check_optional, check_attribute),
     ast.Subscript: (check_optional, check_item),
-    ast.Call: (check_optional, check_call),
+    ast.Call: (check_optional, check_call, check_layer),
     ast.BinOp: (check_optional, check_binary),
     ast.Compare: (check_compare,),
     ast.Assign: (check_unpacking,),

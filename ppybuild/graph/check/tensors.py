@@ -20,6 +20,8 @@ CHANGING = (
     "set_default_tensor_type",
     "vmap",
     "functional_call",
+    "register_forward",
+    "parametriz",
 )
 """Words by which a program may compute with other dtypes or shapes than are written."""
 

@@ -74,6 +74,11 @@ def made(n: int) -> list[int]:
     return [sum(i * j for j in range(i)) for i in range(n) if any(i % k == 0 for k in (2, 3))]
 
 
+def of_buffers(xs: Buffer[float], n: int) -> tuple[bool, bool, bool, bool]:
+    flags = [x > n for x in xs]
+    return any(xs), all(xs[n:]), any(flags), all(flags[::2])
+
+
 def overflow(xs: Buffer[int], out: Buffer[int]) -> int:
     out[0] = 5
     return sum(x * x for x in xs)
@@ -117,6 +122,7 @@ def test_folds(built: Built) -> None:
         "extremes": [[x, n] for x in floats for n in some],
         "nested": [[x, n] for x in floats for n in (0, 1, 3)],
         "made": [[n] for n in range(9)],
+        "of_buffers": [[x, n] for x in floats for n in some[:-1]],
         "overflow": [[x, array("q", [7])] for x in ints],
     }
     for name, inputs in calls.items():

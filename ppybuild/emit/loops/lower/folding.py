@@ -129,10 +129,11 @@ def _start(fold: Fold) -> ir.Const:
         case []:
             return ir.Const(0, I64)
         case [ast.Constant() as given]:
-            value = to_int(lower_scalar(fold.builder, given))
-            assert isinstance(value, ir.Const)
-            return value
-    raise Stay(fold.node, "`sum` from anything but a constant", "write the loop out")
+            value = lower_scalar(fold.builder, given)
+            # From a bool, the sum of nothing is that bool.
+            if isinstance(value, ir.Const) and value.type is not BOOL:
+                return value
+    raise Stay(fold.node, "`sum` from anything but a constant number", "write the loop out")
 
 
 def _found(fold: Fold, is_any: bool) -> Value:

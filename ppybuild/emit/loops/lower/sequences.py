@@ -18,7 +18,14 @@ from ppybuild.emit.loops.lower.builder import (
     require_scalar,
 )
 from ppybuild.emit.loops.lower.library import Call, extreme
-from ppybuild.emit.loops.lower.operators import as_float, lower_binary, to_float, to_int
+from ppybuild.emit.loops.lower.operators import (
+    as_float,
+    lower_binary,
+    negation,
+    to_bool,
+    to_float,
+    to_int,
+)
 from ppybuild.emit.loops.lower.slices import side_by_side
 from ppybuild.emit.loops.lower.stay import Stay
 from ppybuild.emit.loops.lower.values import (
@@ -66,6 +73,8 @@ def _fold(name: str, operator_: ast.operator, by_position: bool) -> Rule:
             raise Stay(node, f"this form of `{name}`")
         start = require_scalar(node, values[1]) if len(values) == 2 else neutral
         source = values[0]
+        if start.type is BOOL:
+            raise Stay(node, f"`{name}` from a bool, which is what nothing gives", "start at 0")
         if isinstance(source, Items):
             _refuse_text(node, name, source)
             return _fold_buffer(builder, node, name, operation, source, to_int(start))
@@ -174,6 +183,28 @@ def _over(
     return ir.For(index.name, first, buffer.length, one, body, (), location)
 
 
+# Whether any number is true, or all are
+
+
+def _quantified(name: str) -> Rule:
+    def lower(builder: Builder, node: ast.Call, values: list[Value]) -> Value:
+        source = _only(node, name, values)
+        if not isinstance(source, Items):
+            raise Stay(node, f"`{name}` of anything but a buffer or a generator", _WRITE_OUT)
+        _refuse_text(node, name, source)
+        is_any, location = name == "any", at(node)
+        answer = builder.temporary(BOOL, name)
+        builder.emit(ir.Assign(answer.name, ir.Const(not is_any, BOOL), location))
+        index, item = _item(builder, node, source)
+        test = to_bool(item) if is_any else negation(to_bool(item))
+        found = ir.Assign(answer.name, ir.Const(is_any, BOOL), location)
+        body = ir.If(test, (found, ir.Break(location)), (), location)
+        builder.emit(_over(source, index, 0, (body,), location))
+        return answer
+
+    return lower
+
+
 # Operators that take all the numbers at once
 
 
@@ -212,6 +243,8 @@ def _floats(node: ast.Call, name: str, value: Value) -> tuple[ir.Expr, ...]:
 ON_SEQUENCES: dict[str, Rule] = {
     "builtins.len": _length,
     "builtins.sum": _fold("sum", ast.Add(), by_position=True),
+    "builtins.any": _quantified("any"),
+    "builtins.all": _quantified("all"),
     "builtins.min": _extreme_item("min"),
     "builtins.max": _extreme_item("max"),
     "math.prod": _fold("prod", ast.Mult(), by_position=False),

@@ -81,7 +81,7 @@ def emit_tensors(
     """The extension of tensor regions, without functions that are `taken`; why functions
     stay in Python; and which numerics each region has."""
     found = discover(facts)
-    planned = plan_steps(facts, seeds, modules, numerics)
+    planned = plan_steps(facts, seeds, modules, numerics, cuda=cuda)
     facts = with_fragments(facts, planned)
     steps, missed, unfused_steps = planned.steps, planned.remarks, planned.unfused
     taken |= {step.region.function for step in steps}
@@ -133,13 +133,7 @@ def emit_tensors(
         ),
     ]
     described = {
-        step.region.function: describe_step(
-            step.region,
-            step.types,
-            None
-            if isinstance(step, FusedStep)
-            else unfused_steps.get(step.region.function, ""),
-        )
+        step.region.function: describe_step(step, unfused_steps.get(step.region.function, ""))
         for step in steps
     }
     for region in kept:
@@ -164,6 +158,10 @@ def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -
     if isinstance(step, FusedStep):
         what = f"a fused {kind}{through}: one kernel, within torch.testing's tolerances"
         what += " of PyTorch, compared with Python on its first call"
+    elif step.kernels:
+        what = f"a staged {kind}{through}: kernels between PyTorch's own calls, within "
+        what += "torch.testing's tolerances of PyTorch, compared with Python on its first call"
+        what += f"; as one kernel it would not hold {unfused}" if unfused else ""
     else:
         what = f"a {kind}{through} in exact numerics: {calls}, compared with Python bit for "
         what += "bit on its first call"

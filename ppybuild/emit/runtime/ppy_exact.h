@@ -1,7 +1,8 @@
 /* Training steps in exact form: autograd's own calls of ATen, without its graph.
  *
  * The calls are made below autograd, whose formulas have been written out. What autograd
- * decides when it runs, by the strides of tensors, is decided here, in the same way.
+ * decides when it runs, by the strides of tensors, is decided here, in the same way. In the
+ * staged form some of the calls are of kernels.
  */
 #ifndef PPY_EXACT_H
 #define PPY_EXACT_H
@@ -15,6 +16,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace ppy {
 
@@ -56,12 +58,6 @@ inline at::Tensor mm_right(
   return at::_ops::mm::call(at::_ops::t::call(left), gradient);
 }
 
-/* What autograd keeps as the gradient of a contiguous tensor. */
-inline at::Tensor gradient(const at::Tensor& found) {
-  return found.is_contiguous() ? found
-                               : at::_ops::clone::call(found, at::MemoryFormat::Contiguous);
-}
-
 /* A tensor whose memory is its own, for the program to keep. */
 inline at::Tensor owned(at::Tensor&& tensor) {
   if (tensor.storage().use_count() == 1 && tensor.storage_offset() == 0) {
@@ -83,6 +79,41 @@ bool are_on_cpu(const std::array<at::Tensor, N>& tensors) {
     }
   }
   return true;
+}
+
+/* What a kernel reads, and what autograd keeps as the gradient of a contiguous tensor. */
+inline at::Tensor dense(const at::Tensor& tensor) {
+  return tensor.is_contiguous() ? tensor
+                                : at::_ops::clone::call(tensor, at::MemoryFormat::Contiguous);
+}
+
+inline at::Tensor gradient(const at::Tensor& found) {
+  return dense(found);
+}
+
+inline void* data(const double& number) {
+  return const_cast<double*>(&number);
+}
+
+inline void* data(const int64_t& number) {
+  return const_cast<int64_t*>(&number);
+}
+
+/* One of the kernels of a step, called without the interpreter's lock. */
+inline void run_stage(
+    Kernel* kernel,
+    std::atomic<void*>& kept,
+    int64_t bytes,
+    std::initializer_list<void*> inputs,
+    std::initializer_list<void*> outputs,
+    int64_t rows) {
+  Scratch scratch(kept, bytes);
+  if (scratch.memory() == nullptr) {
+    throw std::bad_alloc();
+  }
+  if (kernel(inputs.begin(), outputs.begin(), &rows, scratch.memory()) != 0) {
+    throw Abandon();
+  }
 }
 
 /* Batch normalisation needs several numbers in each channel. */
@@ -144,6 +175,12 @@ inline bool same_number(const at::Tensor& found, PyObject* wanted) {
   const double number = number_in(found);
   const double other = PyFloat_CheckExact(wanted) ? PyFloat_AS_DOUBLE(wanted) : 0;
   return PyFloat_CheckExact(wanted) && std::memcmp(&number, &other, sizeof number) == 0;
+}
+
+inline bool agree_number(const at::Tensor& found, PyObject* wanted) {
+  return found.scalar_type() == at::kFloat
+      ? agree(static_cast<float>(number_in(found)), wanted)
+      : agree(number_in(found), wanted);
 }
 
 } // namespace ppy

@@ -6,14 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ppybuild.emit.emission import DescribedRegion, RegionInput, Role
+from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import BATCH, FusedForward
 from ppybuild.emit.tensors.ir import TensorType, Value
+from ppybuild.emit.tensors.step import FusedStep
 from ppybuild.graph.regions.records import Call, Reached, Region
-from ppybuild.graph.regions.step_records import StepRegion
 
 EXACT = "exact: the same calls of ATen, the same bits"
-_EXACT_STEP = "exact: autograd's own calls of ATen, the same bits"
 FUSED_STEP = "fused: one kernel, within torch.testing's tolerances, compared on its first call"
+STAGED_STEP = (
+    "staged: kernels between PyTorch's own calls of ATen, within torch.testing's tolerances, "
+    "compared on its first call"
+)
+EXACT_STEP = "exact: autograd's own calls of ATen, the same bits"
 FUSED_FORWARD = f"{EXACT}; where gradients are off, {FUSED_STEP}"
 
 _EVERY = (
@@ -51,10 +56,14 @@ def describe_region(
     )
 
 
-def describe_step(
-    region: StepRegion, types: Mapping[Value, TensorType], unfused: str | None
-) -> DescribedRegion:
-    """`unfused`: why the step has no fused form; None where it has."""
+def describe_step(step: FusedStep | ExactStep, unfused: str) -> DescribedRegion:
+    """`unfused`: why the step is not one kernel, where that was asked for."""
+    region, types = step.region, step.types
+    if isinstance(step, FusedStep):
+        numerics, unfused = FUSED_STEP, ""
+    else:
+        exact = EXACT if region.evaluates else EXACT_STEP
+        numerics = STAGED_STEP if step.kernels else exact
     leaves = {leaf.input: leaf for leaf in region.leaves}
     inputs: list[RegionInput] = []
     waiting: list[str] = []
@@ -65,15 +74,14 @@ def describe_step(
         if leaf is not None and leaf.none_on_entry:
             waiting.append(f"the gradient of {given.name} is not None at first")
     assumed = [f"`{one.condition}` is {not one.truth}" for one in region.assumes]
-    exact = EXACT if region.evaluates else _EXACT_STEP
     return DescribedRegion(
         "forward pass" if region.evaluates else "training step",
-        FUSED_STEP if unfused is None else exact,
+        numerics,
         _through(region.functions),
         _operators(region.steps),
         tuple(inputs),
         (*assumed, *_EVERY, *_KERNEL, *(_EVALUATES if region.evaluates else _TRAINS), *waiting),
-        unfused or "",
+        unfused,
     )
 
 

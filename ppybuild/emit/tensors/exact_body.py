@@ -24,6 +24,7 @@ from ppybuild.emit.tensors.exact import (
 )
 from ppybuild.emit.tensors.exact_step import ExactStep, in_place, read_by
 from ppybuild.emit.tensors.ir import Node, Value
+from ppybuild.emit.tensors.kernel_calls import emit_call, emit_declaration, kernel_name
 from ppybuild.emit.tensors.lower import SAME_SIZE
 from ppybuild.emit.tensors.step import Output
 from ppybuild.graph.schemas import Operator, Schemas
@@ -69,11 +70,12 @@ class _Body:
             if i.kind == "tensor"
         ]
         ends = self._ends()
-        writing = min(self.step.landing, default=None)
+        writing = self._first_write()
         for place, node in enumerate(graph.nodes):
             if place == writing:
                 lines.append("wrote = !first;")
-            lines.append(f"{self._statement(place, node)}  // line {node.location.line}")
+            where = f"  // line {node.location.line}"
+            lines += [f"{line}{where}" for line in self._statements(place, node)]
             lines += [f"{self.names[value]}.reset();" for value in ends.get(place, ())]
         if writing is None:
             lines.append("wrote = !first;")
@@ -82,6 +84,7 @@ class _Body:
         inside = "\n".join("    " + line for line in lines)
         numbers = "".join(f", {INPUT_TYPES[i.kind]}{self.names[i.value]}" for i in given)
         text = (
+            f"{self._declarations()}"
             f"// {region.function}, line {region.line}, as autograd's calls\n"
             f"template <size_t Given>\n"
             f"static void {exact_name(region.function)}(std::array<at::Tensor, Given> &t"
@@ -90,6 +93,24 @@ class _Body:
             f"{{\n{inside}\n}}\n"
         )
         return text, frozenset(self.headers)
+
+    def _declarations(self) -> str:
+        function = self.step.region.function
+        return "".join(
+            emit_declaration(kernel_name(function, i)) for i in range(len(self.step.kernels))
+        )
+
+    def _first_write(self) -> int | None:
+        """The node that may be the first to write what the program sees."""
+        nodes = enumerate(self.step.graph.nodes)
+        landed = [i for i, n in nodes if any(v in self.step.landed for v in n.results)]
+        return min([*self.step.landing, *landed], default=None)
+
+    def _statements(self, place: int, node: Node) -> list[str]:
+        kernel = self.step.kernel(node)
+        if kernel is not None:
+            return emit_call(self.step, node, kernel, self.names, self.place)
+        return [self._statement(place, node)]
 
     def _statement(self, place: int, node: Node) -> str:
         if node.op == SAME_SIZE:
@@ -160,7 +181,8 @@ class _Body:
 
     def _landed(self) -> set[Value]:
         nodes = self.step.graph.nodes
-        return {value for place in self.step.landing for value in nodes[place].results}
+        called = {value for place in self.step.landing for value in nodes[place].results}
+        return called | set(self.step.landed)
 
     def _ends(self) -> dict[int, list[Value]]:
         """By node, the results of nodes that nothing reads any more once it has run."""

@@ -5,19 +5,21 @@
 
 No graph is built: the calls are made below autograd. An operator whose result lands in a
 tensor that the program writes runs in place, as the program has it.
+
+In the staged form (`staged/`) runs of operators have become kernels, a node each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from ppybuild.emit.tensors.derivatives.decompose import NOISE
 from ppybuild.emit.tensors.derivatives.products import LEFT, RIGHT
 from ppybuild.emit.tensors.exact import values_in
 from ppybuild.emit.tensors.forward import renamed
-from ppybuild.emit.tensors.fused import NotFusible
+from ppybuild.emit.tensors.fused import NotFusible, Plan
 from ppybuild.emit.tensors.ir import Argument, Graph, Node, TensorType, Value
 from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.emit.tensors.step import Output, step_graph
@@ -30,6 +32,18 @@ SAME = frozenset({"aten::detach", "aten::alias"})
 
 ON_CPU = frozenset({"aten::native_batch_norm"})
 """Operators that PyTorch runs on the processor, and others in their place elsewhere."""
+
+
+KERNEL = "ppy::kernel"
+"""What a node's `op` starts with that is one of the step's kernels; its number follows."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    plan: Plan
+    flat: bool
+    """Whether its rows are the single numbers of tensors of one shape."""
 
 
 @final
@@ -45,10 +59,19 @@ class ExactStep:
     """Whether it draws random numbers."""
     on_cpu: bool
     """Whether it has calls that PyTorch makes on the processor only."""
+    kernels: tuple[Kernel, ...] = ()
+    """None in exact numerics."""
+    landed: Mapping[Value, Value] = field(default_factory=dict)
+    """By result of a kernel, the input into whose memory it is written."""
 
     @property
     def types(self) -> dict[Value, TensorType]:
         return dict(self.graph.types)
+
+    def kernel(self, node: Node) -> Kernel | None:
+        """The kernel that the node is a call of."""
+        found = node.op.startswith(KERNEL)
+        return self.kernels[int(node.op.removeprefix(KERNEL))] if found else None
 
 
 def plan_exact(region: StepRegion, schemas: Schemas) -> ExactStep:
@@ -66,16 +89,16 @@ def plan_exact(region: StepRegion, schemas: Schemas) -> ExactStep:
     graph = replace(graph, outputs=tuple(output.value for output in outputs))
     graph = _without_the_unused(graph, schemas)
     landing = plan_landing(graph, outputs, schemas)
-    draws = any(_draws(node, schemas) for node in graph.nodes)
-    on_cpu = draws or any(node.op in ON_CPU for node in graph.nodes)
-    return ExactStep(region, graph, outputs, landing, draws, on_cpu)
+    drawing = any(draws(node, schemas) for node in graph.nodes)
+    on_cpu = drawing or any(node.op in ON_CPU for node in graph.nodes)
+    return ExactStep(region, graph, outputs, landing, drawing, on_cpu)
 
 
 def _operator(node: Node, schemas: Schemas) -> Operator | None:
     return None if node.op.startswith("ppy::") else schemas.operator(node.op)
 
 
-def _draws(node: Node, schemas: Schemas) -> bool:
+def draws(node: Node, schemas: Schemas) -> bool:
     operator = _operator(node, schemas)
     return node.op == NOISE or (operator is not None and operator.random)
 
@@ -103,7 +126,7 @@ def _without_the_unused(graph: Graph, schemas: Schemas) -> Graph:
     types = dict(graph.types)
     nodes = []
     for node in reversed(graph.nodes):
-        acts = not node.results or _draws(node, schemas) or _may_raise(node, types)
+        acts = not node.results or draws(node, schemas) or _may_raise(node, types)
         if acts or used & set(node.results):
             nodes.append(node)
             used |= read_by(node)
@@ -174,19 +197,19 @@ def _may_write(
     target = node.args[0]
     if not isinstance(target, Value) or types.get(target) != types.get(result):
         return False
-    shared = set(_sharing(graph, target, schemas))
+    shared = set(sharing(graph, target, schemas))
     rest = [value for argument in node.args[1:] for value in values_in(argument)]
     later = [value for after in graph.nodes[place + 1 :] for value in read_by(after)]
     return not shared & {*rest, *later, *graph.outputs}
 
 
-def _sharing(graph: Graph, value: Value, schemas: Schemas) -> Iterator[Value]:
+def sharing(graph: Graph, value: Value, schemas: Schemas) -> Iterator[Value]:
     """The value, and all that may be views of it."""
-    sharing = {value}
+    found = {value}
     yield value
     for node in graph.nodes:
-        if sharing & read_by(node) and not _is_fresh(node, schemas):
-            sharing.update(node.results)
+        if found & read_by(node) and not _is_fresh(node, schemas):
+            found.update(node.results)
             yield from node.results
 
 
@@ -194,7 +217,7 @@ def _is_fresh(node: Node, schemas: Schemas) -> bool:
     """Whether the results have memory of their own."""
     operator = _operator(node, schemas)
     if operator is None:
-        return node.op in (LEFT, RIGHT, NOISE)
+        return node.op in (LEFT, RIGHT, NOISE) or node.op.startswith(KERNEL)
     return node.op not in MAYBE_SAME and all(type.alias is None for type in operator.returns)
 
 

@@ -11,6 +11,7 @@ from ppybuild.diagnostics import Diagnostic
 from ppybuild.emit.emission import Splice
 from ppybuild.emit.tensors.exact_step import ExactStep, plan_exact
 from ppybuild.emit.tensors.fused import NotFusible
+from ppybuild.emit.tensors.staged import plan_staged
 from ppybuild.emit.tensors.step import FusedStep, plan_step
 from ppybuild.graph.locations import function_span, locate
 from ppybuild.graph.program import Facts
@@ -27,7 +28,7 @@ Numerics = Literal["fused", "exact"]
 @dataclass(frozen=True, slots=True)
 class Planned:
     steps: tuple[FusedStep | ExactStep, ...]
-    """Fused where that form is asked for and holds them, else exact."""
+    """Fused where that form is asked for and holds them, else staged, else exact."""
     remarks: tuple[Diagnostic, ...]
     """Why others stay in Python."""
     unfused: Mapping[str, str]
@@ -39,14 +40,20 @@ class Planned:
 
 
 def plan_steps(
-    facts: Facts, seeds: Seeds, modules: frozenset[str], numerics: Numerics
+    facts: Facts,
+    seeds: Seeds,
+    modules: frozenset[str],
+    numerics: Numerics,
+    *,
+    cuda: bool = False,
 ) -> Planned:
-    """The training steps of these modules."""
+    """The training steps of these modules. With `cuda` none is staged: what has no kernel for
+    a GPU as a whole is ATen's there."""
     found = discover_steps(facts, seeds)
     schemas = installed_schemas()
     if schemas is None:
         return Planned((), (), {})
-    planner = _Planner(facts, numerics, schemas)
+    planner = _Planner(facts, numerics, schemas, staged=numerics == "fused" and not cuda)
     for region in found.steps:
         if facts.program.functions[region.function].module in modules:
             step = planner.plan(region)
@@ -80,10 +87,13 @@ def _missed(facts: Facts, scope: Scope, reason: str, node: ast.AST) -> Diagnosti
 
 @final
 class _Planner:
-    def __init__(self, facts: Facts, numerics: Numerics, schemas: Schemas) -> None:
+    def __init__(
+        self, facts: Facts, numerics: Numerics, schemas: Schemas, *, staged: bool
+    ) -> None:
         self._facts = facts
         self._numerics = numerics
         self._schemas = schemas
+        self._staged = staged
         self.steps: list[FusedStep | ExactStep] = []
         self.remarks: list[Diagnostic] = []
         self.unfused: dict[str, str] = {}
@@ -123,9 +133,12 @@ class _Planner:
             except NotFusible as missing:
                 self.unfused[region.function] = str(missing)
         try:
-            return plan_exact(region, self._schemas)
+            step = plan_exact(region, self._schemas)
         except NotFusible as missing:
             return f"its native form does not hold {missing}"
+        if not self._staged or region.evaluates:
+            return step
+        return plan_staged(step, self._schemas) or step
 
     def stays(self, name: str, reason: str, node: ast.AST | None) -> None:
         function = self._facts.program.functions[name]

@@ -17,6 +17,7 @@ from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import FusedForward, emit_forward
 from ppybuild.emit.tensors.fused import NotFusible, Plan, emit_variants
 from ppybuild.emit.tensors.headers import declarations_hold, torch_include
+from ppybuild.emit.tensors.kernel_calls import kernel_name as stage_name
 from ppybuild.emit.tensors.lower import lower_region
 from ppybuild.emit.tensors.spelling import Unspellable
 from ppybuild.emit.tensors.step import FusedStep
@@ -106,8 +107,7 @@ def emit_regions(
             if region.function in forwards:
                 sources += _kernel(region.function, forwards[region.function].plan)
         for step in steps.get(module, ()):
-            if isinstance(step, FusedStep):
-                sources += _kernel(step.region.function, step.plan)
+            sources += _step_kernels(step)
         for region in kept:
             bindings[region.function] = (NAME, mangle(region.function))
             if region.function in kernels:
@@ -139,6 +139,19 @@ def _cuda_sources(function: str, region: CudaRegion) -> tuple[SourceFile, Source
         SourceFile(PurePosixPath(f"{region.name}.cu"), region.text),
         SourceFile(PurePosixPath(f"{function}.image.c"), emit_image(region.name)),
     )
+
+
+def _step_kernels(step: FusedStep | ExactStep) -> list[SourceFile]:
+    function = step.region.function
+    if isinstance(step, FusedStep):
+        return _kernel(function, step.plan)
+    return [
+        SourceFile(PurePosixPath(name), text)
+        for number, kernel in enumerate(step.kernels)
+        for name, text in emit_variants(
+            kernel.plan, stage_name(function, number), f"{function}.stage{number}_"
+        ).items()
+    ]
 
 
 def _kernel(function: str, plan: Plan) -> list[SourceFile]:

@@ -12,6 +12,7 @@ from ppybuild.emit.tensors.exact_body import emit_exact_body, exact_name
 from ppybuild.emit.tensors.exact_step import ExactStep
 from ppybuild.emit.tensors.forward import BATCH, SCALAR_TYPES
 from ppybuild.emit.tensors.ir import TensorType, Value
+from ppybuild.emit.tensors.meta import FLOATING
 from ppybuild.emit.tensors.step import FusedStep, Output
 from ppybuild.emit.tensors.step_objects import emit_objects, optimizer_name
 from ppybuild.graph.regions.records import Input
@@ -409,19 +410,23 @@ class _Exact(_Wrapper):
     def number(self, place: int) -> str:
         return f"ppy::number_in(made[{place}])"
 
+    def _test(self, output: Output) -> str:
+        """How it is compared: bit for bit, unless kernels have computed with such numbers."""
+        by_kernels = self.step.kernels and self.step.types[output.value].dtype in FLOATING
+        return "ppy::agree" if by_kernels else "ppy::same"
+
     def agree(self, output: Output, made: str) -> str:
+        test = self._test(output)
         match output.kind:
             case "write":
-                return f"ppy::same({made}, {self._leaf(output)})"
+                return f"{test}({made}, {self._leaf(output)})"
             case "gradient":
-                return f"ppy::same({made}, {self._leaf(output)}.grad())"
-            case "tensor":
-                return f"ppy::same_tensor({made}, result)"
-            case "number":
-                return f"ppy::same_number({made}, result)"
+                return f"{test}({made}, {self._leaf(output)}.grad())"
+            case "tensor" | "number":
+                return f"{test}_{output.kind}({made}, result)"
 
     def agree_item(self, made: str, place: int) -> str:
-        return f"ppy::same_item({made}, result, {place})"
+        return f"{self._test(self.step.outputs[place])}_item({made}, result, {place})"
 
     def body(self) -> list[str]:
         step = self.step

@@ -306,6 +306,6 @@ def test_program(programs: Trained, place: int, name: str, fused: bool) -> None:
     assert (f"programs.{name}" in programs.fused) == fused
     if not fused:
         remarks = [found.message for found in programs.emission.remarks]
-        native = f"`programs.{name}` is a training step through `programs.descend` in exact"
+        native = f"`programs.{name}` is a staged training step through `programs.descend`"
         expected = native if name == "embedded" else f"`{name}` stays in Python"
         assert any(expected in remark for remark in remarks)

@@ -41,12 +41,20 @@ class Trained:
 
     @property
     def fused(self) -> set[str]:
-        """Functions with a kernel of their own."""
+        """Functions that are a kernel of their own."""
+        return self._with(".fused.c")
+
+    @property
+    def staged(self) -> set[str]:
+        """Functions with kernels between calls of ATen."""
+        return self._with(".stage0_.c")
+
+    def _with(self, ending: str) -> set[str]:
         return {
-            str(source.path).removesuffix(".fused.c")
+            source.path.name.removesuffix(ending)
             for extension in self.emission.extensions
             for source in extension.sources
-            if source.path.name.endswith(".fused.c")
+            if source.path.name.endswith(ending)
         }
 
 

@@ -68,7 +68,8 @@ class Lowering:
         self.checks: list[int] = []
         self.note = ""
         self.notes: list[str] = []
-        self._known: dict[tuple[Operation, Space], int] = {}
+        self._known: dict[tuple[str, Space], int] = {}
+        """By how an operation reads: its operand 2 is an operation, 2.0 a literal."""
         self.dtype = self._dtype()
 
     def _dtype(self) -> str:
@@ -80,7 +81,7 @@ class Lowering:
     # Operations
 
     def add(self, operation: Operation, space: Space) -> int:
-        key = (operation, space)
+        key = (repr(operation), space)
         if key not in self._known:
             self._known[key] = len(self.operations)
             self.operations.append(operation)

@@ -47,6 +47,12 @@ STACK_BYTES = 1 << 20
 TILE = 48
 """Rows in a block: a multiple of a product block's height and of every vector's lanes."""
 
+TILES = (16, 1024)
+"""Least and most rows of a block without products: multiples of every vector's lanes."""
+
+TILE_BYTES = 32 * 1024
+"""What the rows of such a block should take: a first level cache."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,8 @@ class Plan:
     """By stage: the Outer and Over operations that it computes."""
     chunk: int
     """The least number of rows in a chunk."""
+    tile: int
+    """Rows in a block."""
 
 
 def plan_fused(graph: Graph, batch: str) -> Plan:
@@ -88,7 +96,7 @@ def plan_fused(graph: Graph, batch: str) -> Plan:
     _check_weights(program)
     needed = _Needs(program)
     stages = tuple(_steps(program, ids) for ids in needed.row_operations)
-    _check_stack(program, stages)
+    tile = _tile(program, stages)
     return Plan(
         program,
         batch,
@@ -96,6 +104,7 @@ def plan_fused(graph: Graph, batch: str) -> Plan:
         stages,
         needed.reductions,
         _chunk(program, needed.live),
+        tile,
     )
 
 
@@ -110,16 +119,24 @@ def _check_weights(program: Program) -> None:
                 raise NotFusible(f"a product with a weight of {taken >> 10} KiB")
 
 
-def _check_stack(program: Program, stages: tuple[tuple[Step, ...], ...]) -> None:
+def _tile(program: Program, stages: tuple[tuple[Step, ...], ...]) -> int:
+    """The number of rows in a block, whose values fit on the stack."""
     size = 8 if program.dtype == "float64" else 4
     loads = [i for i, o in enumerate(program.operations) if isinstance(o, Load)]
+    most = 1
     for index, steps in enumerate(stages):
         kept = stored_values(program, steps, index == len(stages) - 1)
         kept |= {step.operation for step in steps if isinstance(step, Multiply)}
         widths = [program.spaces[i] for i in kept | set(loads)]
-        taken = sum(space.width for space in widths if isinstance(space, Row)) * TILE * size
-        if taken > STACK_BYTES:
-            raise NotFusible(f"rows too wide: {taken >> 10} KiB for a block of {TILE}")
+        taken = sum(space.width for space in widths if isinstance(space, Row)) * size
+        most = max(most, taken)
+    tile = TILE
+    if not any(isinstance(step, Multiply) for steps in stages for step in steps):
+        least, highest = TILES
+        tile = min(max(TILE_BYTES // most // least * least, least), highest)
+    if most * tile > STACK_BYTES:
+        raise NotFusible(f"rows too wide: {most * tile >> 10} KiB for a block of {tile}")
+    return tile
 
 
 def stored_values(program: Program, steps: tuple[Step, ...], last: bool) -> frozenset[int]:

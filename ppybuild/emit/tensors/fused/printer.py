@@ -4,7 +4,8 @@
 
 * `inputs`: by position in the graph; a contiguous tensor's data, or the address of a double
   ("float") or an int64_t ("int"). An output may be the same memory as a weight input.
-* `outputs`: contiguous memory for each output; those with rows must be no input's memory.
+* `outputs`: contiguous memory for each output; one with rows may be the memory of an input
+  of its own shape.
 * `sizes[0]`: the batch size, at least zero.
 * `scratch`: NAME_scratch bytes, aligned to 64, for the duration of the call; its contents
   need not be kept.
@@ -33,7 +34,6 @@ from ppybuild.emit.tensors.fused.ir import (
 from ppybuild.emit.tensors.fused.kernels import Products, emit_kernel
 from ppybuild.emit.tensors.fused.plan import (
     CHUNKS,
-    TILE,
     Loop,
     Multiply,
     Plan,
@@ -175,12 +175,34 @@ class _File:
     def _direct(self, i: int) -> bool:
         """Whether an input's rows can be read where they are, in whole vectors."""
         operation = self.program.operations[i]
-        return (
-            isinstance(operation, Load)
-            and operation.kind == "real"
-            and self._width(i) > 1
-            and self._width(i) % self.vectors.lanes == 0
-        )
+        return isinstance(operation, Load) and operation.kind == "real" and self._is_whole(i)
+
+    def _is_whole(self, i: int) -> bool:
+        """Whether whole vectors hold it: parts of one row, or, up to the last, several rows."""
+        return self._width(i) == 1 or self._width(i) % self.vectors.lanes == 0
+
+    def _written_at_once(self, index: int) -> dict[int, int]:
+        """Values that loops of the last stage store where outputs go, and the outputs. That
+        may be an input's memory, so nothing reads an input in a later loop."""
+        if not self._last(index):
+            return {}
+        steps = self.plan.stages[index]
+        home: dict[int, int] = {}
+        last_read = 0
+        for place, step in enumerate(steps):
+            if isinstance(step, Multiply):
+                last_read = place
+                continue
+            home.update((i, place) for i in step.operations)
+            read = {o for i in step.operations for o in operands(self.program.operations[i])}
+            if any(isinstance(self.program.operations[o], Load) for o in read):
+                last_read = place
+        found: dict[int, int] = {}
+        for output, given in enumerate(self.program.outputs):
+            i = given.value
+            if home.get(i, -1) >= last_read and self._is_row(i) and self._is_whole(i):
+                found.setdefault(i, output)
+        return found
 
     # The file
 
@@ -193,7 +215,8 @@ class _File:
             f"#define PPY_VECTOR_BYTES {self.vectors.width}",
             '#include "ppy_fused.h"',
             "",
-            f"enum {{ TILE = {TILE}, CHUNKS = {CHUNKS}, LEAST_CHUNK = {self.plan.chunk} }};",
+            f"enum {{ TILE = {self.plan.tile}, CHUNKS = {CHUNKS}, "
+            f"LEAST_CHUNK = {self.plan.chunk} }};",
             "",
             f"const int64_t {self.name}_scratch = {self.arena.used * size};",
             "",
@@ -258,7 +281,8 @@ class _File:
                     found.append(step.operation)
             else:
                 found += [i for i in step.operations if i in stored]
-        return found
+        at_once = self._written_at_once(index)
+        return [i for i in found if i not in at_once]
 
     def _needs_copy(self, index: int, load: int) -> bool:
         """Whether something other than the left side of a product reads the input."""
@@ -301,10 +325,16 @@ class _File:
             assert isinstance(operation, Load)
             if self._direct(i) or not self._needs_copy(index, i):
                 width = self._width(i)
-                places[i] = Place(self._input_rows(operation, width), width)
+                places[i] = Place(self._input_rows(operation, width), width, ends=True)
         for i in self._buffered(index):
             width = self._width(i)
-            places[i] = Place(f"v{i}", 1 if width == 1 else self.vectors.padded(width))
+            stride = 1 if width == 1 else self.vectors.padded(width)
+            places[i] = Place(f"v{i}", stride, ends=False)
+        for i, output in self._written_at_once(index).items():
+            width = self._width(i)
+            step = f" * {width}" if width > 1 else ""
+            pointer = f"((ppy_real *)outputs[{output}] + row{step})"
+            places[i] = Place(pointer, width, ends=True)
         return places
 
     def _input_rows(self, load: Load, width: int) -> str:
@@ -326,8 +356,9 @@ class _File:
             else:
                 lines += self._multiply(step.operation, stage, places, sums)
         if self._last(index):
+            at_once = self._written_at_once(index)
             for place, output in enumerate(self.program.outputs):
-                if self._is_row(output.value):
+                if self._is_row(output.value) and at_once.get(output.value) != place:
                     lines += self._copy_out(place, output.value, places[output.value])
         return lines
 

@@ -19,6 +19,12 @@ class Place:
 
     pointer: str
     stride: int
+    ends: bool
+    """Whether no more numbers may be touched than there are."""
+
+
+WIDE = 512
+"""Numbers in a row from which on a loop goes row by row: columns of such rows lie far apart."""
 
 
 @final
@@ -113,31 +119,50 @@ class _Printer:
         over = self._reductions()[1]
         lines = ["{", *_indent(self._numbers())]
         lines += [f"    ppy_vec s{i} = {{0}};" for i in over]
-        lines.append("    for (int64_t t = 0; t < rows; t += PPY_LANES) {")
-        body = [
-            f"const ppy_vec e{i} = ppy_load({self.c.places[i].pointer} + t);"
-            for i in self._of("narrow")
-        ]
-        for i in self.loop.operations:
-            operation = self.c.program.operations[i]
-            if isinstance(operation, Over):
-                value = self._spell(operation.row)
-                body.append(f"s{i} += ppy_first({value}, rows - t, 0);")
-            else:
-                body.append(self._compute(i))
-                if i in self.c.stored:
-                    body.append(f"ppy_store({self.c.places[i].pointer} + t, e{i});")
-        lines += _indent(body, 2)
+        kept = [i for i in self.loop.operations if i in self.c.stored]
+        touched = [self.c.places[i] for i in (*self._of("narrow"), *kept)]
+        if any(place.ends for place in touched):
+            lines.append("    int64_t t = 0;")
+            lines.append("    for (; t + PPY_LANES <= rows; t += PPY_LANES) {")
+            lines += [*_indent(self._narrow_body(whole=True), 2), "    }"]
+            lines.append("    if (t < rows) {")
+        else:
+            lines.append("    for (int64_t t = 0; t < rows; t += PPY_LANES) {")
+        lines += _indent(self._narrow_body(whole=False), 2)
         lines.append("    }")
         for i in over:
             lines.append(f"    ppy_store({self.c.sums[i]}, ppy_load({self.c.sums[i]}) + s{i});")
         return [*lines, "}"]
 
+    def _narrow_body(self, *, whole: bool) -> list[str]:
+        """For one vector of rows; unless it is `whole`, they may end in it."""
+        body = []
+        for i in self._of("narrow"):
+            place = self.c.places[i]
+            upto = place.ends and not whole
+            load = "ppy_load_upto({} + t, rows - t)" if upto else "ppy_load({} + t)"
+            body.append(f"const ppy_vec e{i} = {load.format(place.pointer)};")
+        for i in self.loop.operations:
+            operation = self.c.program.operations[i]
+            if isinstance(operation, Over):
+                value = self._spell(operation.row)
+                rest = value if whole else f"ppy_first({value}, rows - t, 0)"
+                body.append(f"s{i} += {rest};")
+                continue
+            body.append(self._compute(i))
+            if i in self.c.stored:
+                place = self.c.places[i]
+                upto = place.ends and not whole
+                store = "ppy_store_upto({} + t, e{}, rows - t);"
+                store = store if upto else "ppy_store({} + t, e{});"
+                body.append(store.format(place.pointer, i))
+        return body
+
     # Wider: a vector holds part of a row
 
     def wide(self) -> list[str]:
         along, _ = self._reductions()
-        return self._by_rows() if along else self._by_columns()
+        return self._by_rows() if along or self.loop.width > WIDE else self._by_columns()
 
     def _column_loads(self) -> list[str]:
         return [

@@ -60,9 +60,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
         ("plain", "fused"),
         ("list", "fused"),
         ("accumulated", "fused"),
-        ("words", "exact"),
-        ("pictures", "exact"),
-        ("dropped", "exact"),
+        ("words", "staged"),
+        ("pictures", "staged"),
+        ("dropped", "staged"),
         ("physics", "python"),
     ],
 )
@@ -76,6 +76,7 @@ def test_program(trained: Trained, name: str, form: str) -> None:
     assert not [text for text in trained.warnings if text.startswith("ppy")]
     native = step in trained.regions
     assert (step in trained.fused, native) == (form == "fused", form != "python"), remarks
+    assert (step in trained.staged) == (form == "staged")
     assert bool(remarks) == (form == "python")
     events = [found["events"][f"{name}_step"][0] for found in (trained.python, trained.native)]
     if native and name not in LAST_IN_PYTHON:

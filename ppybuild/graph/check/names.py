@@ -195,9 +195,9 @@ class Uses:
 
 
 def names_bound_in(node: ast.AST) -> frozenset[str]:
-    """Every name bound anywhere in a function, class or comprehension."""
+    """What a function, class or comprehension binds, without what scopes inside it do."""
     found: set[str] = set()
-    for inner in walk(node):
+    for inner in own_nodes(node):
         match inner:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 found.add(name)
@@ -218,6 +218,24 @@ def names_bound_in(node: ast.AST) -> frozenset[str]:
             case _:
                 pass
     return frozenset(found)
+
+
+def own_nodes(root: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, without those inside functions and classes among them."""
+    pending = list(children(root))
+    while pending:
+        node = pending.pop()
+        yield node
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                pending += [*node.decorator_list, *node.args.defaults]
+                pending += [each for each in node.args.kw_defaults if each is not None]
+            case ast.Lambda():
+                pending += node.args.defaults
+            case ast.ClassDef():
+                pending += [*node.decorator_list, *node.bases]
+            case _:
+                pending += children(node)
 
 
 def catches_names(handlers: list[ast.ExceptHandler]) -> bool:

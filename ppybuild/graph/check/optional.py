@@ -26,6 +26,8 @@ def check_optional(context: Context, place: Place, node: ast.AST) -> Iterator[Di
         return
     for operand in operands(context, node):
         if context.type(operand) == NONE:
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+                return  # a type: `list[int] | None`
             yield from report_nothing(context, place, operand)
             continue
         if not is_optional(context.type(operand)) or not is_declared(context, place, operand):

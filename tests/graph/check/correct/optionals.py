@@ -75,3 +75,7 @@ class Cache:
 
 if __name__ == "__main__":
     print(early(None), default(), either(None), both("a"), loops([1, None]), library())
+
+Sizes = tuple[int, ...] | None
+Names = None | list[str]
+print(Sizes, Names)

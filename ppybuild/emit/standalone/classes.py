@@ -167,7 +167,8 @@ def _parts(
     """Methods, constants, and the fields that annotations declare."""
     methods: dict[str, ast.FunctionDef] = {}
     constants: dict[str, ast.expr] = {}
-    declared = []
+    declared: list[str] = []
+    defaults: list[bool] = []
     for each in node.body:
         match each:
             case ast.FunctionDef(name=name):
@@ -178,6 +179,9 @@ def _parts(
                 methods[name] = each
             case ast.AnnAssign(target=ast.Name(id=name)) if is_dataclass or each.value is None:
                 _check_field(each)
+                if each.value is None and any(defaults):
+                    raise Refused(each, "a field without a default behind one that has one")
+                defaults.append(each.value is not None)
                 declared.append(name)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() as value):
                 constants[name] = value
@@ -197,10 +201,13 @@ def _check_field(node: ast.AnnAssign) -> None:
     if "ClassVar" in ast.unparse(node.annotation) or "InitVar" in ast.unparse(node.annotation):
         raise Refused(node, "this field")
     match node.value:
+        case None | ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+            pass
         case ast.Call(args=[], keywords=[ast.keyword("default" | "default_factory")]):
             pass
-        case ast.Call():
-            raise Refused(node.value, "this default of a field")
+        case _:
+            help = "write `field(default_factory=list)`"
+            raise Refused(node.value, "this default of a field", help)
 
 
 def _stored_attributes(whole: Whole) -> frozenset[str]:

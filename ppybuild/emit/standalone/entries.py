@@ -42,7 +42,8 @@ def as_key(body: Body, node: ast.AST, kind: Kind, key: Value) -> Value:
         return key
     if kind == INT and key.kind == BOOL:
         return Value(INT, f"((int64_t){key.c})", fixed=key.fixed)
-    if kind == FLOAT and key.kind in NUMBERS and isinstance(key.literal, int):
+    exact = isinstance(key.literal, int) and abs(key.literal) <= 2**53
+    if kind == FLOAT and key.kind in NUMBERS and exact:
         return Value(FLOAT, f"((double){key.c})", fixed=True)
     raise Refused(node, f"{show(key.kind)} looked for where keys are {show(kind)}")
 

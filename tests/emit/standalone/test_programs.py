@@ -22,6 +22,19 @@ def test_does_as_cpython(name: str, builder: Builder, tmp_path: Path) -> None:
     )
 
 
+ORDINARY = sorted((PROGRAMS / "programs").glob("*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ORDINARY, ids=[path.stem for path in ORDINARY])
+def test_ordinary_programs(path: Path, builder: Builder, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    beside = path.with_suffix(".in")
+    given = beside.read_text(encoding="utf-8") if beside.exists() else ""
+    program = builder.build(tmp_path, {"main.py": text})
+    assert run_native(program, given=given) == run_python(tmp_path, given=given)
+
+
 def test_errors(builder: Builder, tmp_path: Path) -> None:
     text = (PROGRAMS / "errors.py").read_text(encoding="utf-8")
     program = builder.build(tmp_path, {"main.py": text})

@@ -21,23 +21,30 @@ ppy_text ppy_object_repr(const ppy_list *object) {
     return object->class_->repr(object);
 }
 
-bool ppy_dataclass_equal(const ppy_list *a, const ppy_list *b) { return ppy_item_equal(a->layout, a->data, b->data); }
+/* A level of what calls itself for fields: Python's takes three of the recursion limit. */
+static void enter(ppy_frame *frame, const char *function) {
+    *frame = (ppy_frame){.file = "<string>", .function = function, .line = 1};
+    ppy_frame_enter(frame);
+    frame->depth += 2;
+}
 
-/* Those that are being shown, the innermost first: one that holds itself is `...` there. */
-typedef struct showing {
-    const ppy_list *object;
-    const struct showing *outer;
-} showing;
-
-static const showing *shown_now;
+bool ppy_dataclass_equal(const ppy_list *a, const ppy_list *b) {
+    ppy_frame frame;
+    enter(&frame, "__eq__");
+    const bool equal = ppy_item_equal(a->layout, a->data, b->data);
+    ppy_frame_leave(&frame);
+    return equal;
+}
 
 ppy_text ppy_dataclass_repr(const ppy_list *object) {
     const ppy_layout *fields = object->layout;
-    for (const showing *at = shown_now; at; at = at->outer) {
+    for (const ppy_showing *at = ppy_shown_now; at; at = at->outer) {
         if (at->object == object) return PPY_TEXT("...");
     }
-    const showing now = {object, shown_now};
-    shown_now = &now;
+    const ppy_showing now = {object, ppy_shown_now};
+    ppy_frame frame;
+    enter(&frame, "__repr__");
+    ppy_shown_now = &now;
     ppy_text *parts = ppy_arena_allocate((fields->count + 1) * (int64_t)sizeof *parts);
     for (int32_t i = 0; i < fields->count; i++) {
         const ppy_part *part = &fields->parts[i];
@@ -45,7 +52,8 @@ ppy_text ppy_dataclass_repr(const ppy_list *object) {
         const ppy_text said[] = {named(part->name), PPY_TEXT("="), shown};
         parts[i] = ppy_concat(said, 3);
     }
-    shown_now = now.outer;
+    ppy_shown_now = now.outer;
+    ppy_frame_leave(&frame);
     const ppy_text whole[] = {named(object->class_->name), PPY_TEXT("("), ppy_join(PPY_TEXT(", "), parts, fields->count),
                               PPY_TEXT(")")};
     return ppy_concat(whole, 4);

@@ -20,6 +20,7 @@ static const ppy_exception_row *row(ppy_exception kind) {
 }
 
 ppy_frame *ppy_top_frame;
+const ppy_showing *ppy_shown_now;
 static ppy_handler *handlers; /* of the bodies that run now, the innermost first */
 static ppy_handler *caught;   /* of the exceptions that are being handled */
 
@@ -145,6 +146,7 @@ static _Noreturn void raise_error(ppy_error error) {
     while (ppy_top_frame != handler->frame) ppy_frame_leave(ppy_top_frame);
     for (; caught != handler->caught_before; caught = caught->caught_before) forget(&caught->error);
     ppy_arena_release(handler->mark);
+    ppy_shown_now = handler->showing;
     handlers = handler->outer;
     handler->error = error;
     caught = handler;
@@ -181,6 +183,7 @@ void ppy_exit_text(ppy_text message) {
 void ppy_try_begin(ppy_handler *handler) {
     handler->frame = ppy_top_frame;
     handler->mark = ppy_arena_mark();
+    handler->showing = ppy_shown_now;
     handler->outer = handlers;
     handler->caught_before = caught;
     handlers = handler;

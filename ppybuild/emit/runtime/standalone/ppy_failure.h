@@ -149,10 +149,18 @@ typedef struct {
     int32_t line;      /* at which the frame was that caught it */
 } ppy_error;
 
+/* Objects whose repr is being made, the innermost first: `ppy_dataclass_repr`. */
+typedef struct ppy_showing {
+    const void *object;
+    const struct ppy_showing *outer;
+} ppy_showing;
+extern const ppy_showing *ppy_shown_now;
+
 typedef struct ppy_handler {
     jmp_buf at;
     ppy_frame *frame;
     ppy_mark mark;
+    const ppy_showing *showing;
     struct ppy_handler *outer, *caught_before;
     ppy_error error; /* once it has caught one */
 } ppy_handler;

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from tests.fuzz.values import BUFFERS, ELEMENT, FLOATS, INTS, SLICES, TUPLES, Draw
+from tests.fuzz.values import BUFFERS, ELEMENT, FLOATS, INTS, PASSED, SLICES, TUPLES, Draw
 
 INT_BINARY = ["+", "-", "*", "//", "%", "&", "|", "^"]
 FLOAT_BINARY = ["+", "-", "*", "/", "//", "%"]
@@ -82,7 +82,7 @@ class Expressions:
             name
             for name, known in self.known.items()
             if type in (known.result, *TUPLES.get(known.result, ()))
-            and all(kind not in BUFFERS or self.names(kind) for kind in known.parameters)
+            and all(kind not in PASSED or self.names(kind) for kind in known.parameters)
         ]
         if not fitting:
             return self.leaf(type)
@@ -106,6 +106,7 @@ class Expressions:
             slices = self.names(SLICES[kind])
             if slices and self.number(1):
                 return self.pick(slices)
+        if kind in PASSED:
             return self.items(self.pick(self.names(kind)))
         return self.expression(kind, depth)
 

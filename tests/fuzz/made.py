@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.fuzz.expressions import Expressions
+from tests.fuzz.texts import Texts
 from tests.fuzz.values import ELEMENT, LISTS, TYPECODES
 
 MADE = {"Buffer[float]": "float", "Buffer[int]": "int", **LISTS}
 
 
-class Made(Expressions):
+class Made(Texts):
     """Statements about arrays that are made; `write` and `name` are the writer's."""
 
     own: list[str]

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from tests.fuzz.expressions import FLOAT_BINARY, INT_BINARY, Known
 from tests.fuzz.made import MADE, Made
-from tests.fuzz.values import BUFFERS, ELEMENT, LARGEST, SCALARS, SLICES, TUPLES, Draw
+from tests.fuzz.values import BUFFERS, ELEMENT, LARGEST, PASSED, SCALARS, SLICES, TUPLES, Draw
 
+PARAMETERS = [
+    *SCALARS[:2] * 4, "bool", *BUFFERS[:2] * 4, *BUFFERS[2:], *["str"] * 4,
+]  # fmt: skip
 DEFAULTS = {"int": "3", "float": "-0.5", "bool": "True"}
 
 
@@ -93,7 +96,8 @@ class Writer(Made):
             return
         source = self.pick(readable)
         name = self.name()
-        self.write(indent, f"{name} = {source}[{self.bound()}:{self.bound()}]")
+        step = self.pick(["", "", "", ":2", ":-1", f":{self.leaf('int')}"])
+        self.write(indent, f"{name} = {source}[{self.bound()}:{self.bound()}{step}]")
         bound = self.scope[source]
         self.scope[name] = SLICES.get(bound, bound)
         if self.number(2):
@@ -258,11 +262,7 @@ def modules(draw: Draw, functions: int = 4) -> str:
     texts = ["import array", "import math", "from ppy import Buffer, f32, i8, i32, u8", ""]
     for number in range(functions):
         types = draw(
-            st.lists(
-                st.sampled_from(SCALARS[:2] * 4 + ["bool"] + BUFFERS[:2] * 4 + BUFFERS[2:])
-                | st.sampled_from(list(TUPLES)),
-                max_size=5,
-            )
+            st.lists(st.sampled_from(PARAMETERS) | st.sampled_from(list(TUPLES)), max_size=5)
         )
         assert isinstance(types, list)
         result = str(draw(st.sampled_from(["int", "float", "float", "bool", *TUPLES, *MADE])))
@@ -288,7 +288,7 @@ def modules(draw: Draw, functions: int = 4) -> str:
             writer.statement(1, 2, looping=False)
         if recursive:
             rest = [
-                writer.argument(type, 1) if type in BUFFERS else writer.expression(type, 1)
+                writer.argument(type, 1) if type in PASSED else writer.expression(type, 1)
                 for type in types[1 : len(types) - keywords]
             ]
             fresh = writer.name()

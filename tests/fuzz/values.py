@@ -41,6 +41,8 @@ TYPECODES = {
     "Buffer[i8]": "b",
 }
 BUFFERS = list(TYPECODES)
+PASSED = [*BUFFERS, "str"]
+"""What is passed on by name."""
 SLICES = {name: f"slice of {name}" for name in BUFFERS}
 ELEMENT = {
     bound: "float" if code in "df" else "int"
@@ -69,6 +71,8 @@ def values(type: str) -> st.SearchStrategy[object]:
         return st.sampled_from([float(eval(text)) for text in FLOATS]) | st.floats()
     if type == "bool":
         return st.booleans()
+    if type == "str":
+        return st.text(st.sampled_from("abzAZ079 \t_éßİ²\u0101\U0001f600"), max_size=7)
     if type in TUPLES:
         return st.tuples(*(values(item) for item in TUPLES[type]))
     code = TYPECODES[type]

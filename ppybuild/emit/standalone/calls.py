@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ppybuild.emit.names import mangle
 from ppybuild.emit.standalone import builtins, heaps
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.classes import class_form
+from ppybuild.emit.standalone.classes import class_form, is_plain
 from ppybuild.emit.standalone.invoke import invoke
 from ppybuild.emit.standalone.kinds import FLOAT, INT, NONE, ObjectOf, show
 from ppybuild.emit.standalone.mathematics import lower_math
@@ -189,13 +189,7 @@ def _bind(body: Body, node: ast.Call, name: str, skip_first: bool) -> dict[str, 
             continue
         if parameter.default is None:
             raise Refused(node, f"the argument `{parameter.name}` of `{name}` is missing")
-        if not _is_plain(parameter.default):
+        if not is_plain(parameter.default):
             raise Refused(parameter.default, "a default that is no number or str")
         found[parameter.name] = parameter.default
     return found
-
-
-def _is_plain(node: ast.expr) -> bool:
-    if isinstance(node, ast.UnaryOp):
-        return _is_plain(node.operand)
-    return isinstance(node, ast.Constant)

@@ -197,11 +197,21 @@ def _parts(
     return methods, constants, declared
 
 
+def is_plain(node: ast.expr) -> bool:
+    """Whether it is a constant, which may be made anew wherever it is asked for."""
+    match node:
+        case ast.Tuple(elts=elements):
+            return all(map(is_plain, elements))
+        case ast.UnaryOp(operand=operand):
+            return is_plain(operand)
+    return isinstance(node, ast.Constant)
+
+
 def _check_field(node: ast.AnnAssign) -> None:
     if "ClassVar" in ast.unparse(node.annotation) or "InitVar" in ast.unparse(node.annotation):
         raise Refused(node, "this field")
     match node.value:
-        case None | ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+        case value if value is None or is_plain(value):
             pass
         case ast.Call(args=[], keywords=[ast.keyword("default" | "default_factory")]):
             pass

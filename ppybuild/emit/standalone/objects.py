@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.classes import ClassForm, class_form
+from ppybuild.emit.standalone.classes import ClassForm, class_form, is_plain
 from ppybuild.emit.standalone.invoke import invoke, invoke_method
 from ppybuild.emit.standalone.items import new_list
 from ppybuild.emit.standalone.kinds import (
@@ -83,8 +83,8 @@ _EMPTY = {"list": ListOf, "dict": DictOf, "set": SetOf}
 
 def _default(body: Body, node: ast.expr, kind: Kind) -> Value:
     match node:
-        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
-            return body.value(node)
+        case plain if is_plain(plain):
+            return body.value(plain)
         case ast.Call(
             func=function, args=[], keywords=[ast.keyword(arg="default", value=inner)]
         ):

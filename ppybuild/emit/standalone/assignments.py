@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ppybuild.emit.standalone.body import Body, has_effects
+from ppybuild.emit.standalone.classes import class_form
 from ppybuild.emit.standalone.entries import (
     as_key,
     delete_entry,
@@ -43,8 +44,11 @@ def kind_of_target(body: Body, target: ast.expr) -> Kind | None:
     match target:
         case ast.Name(id=name):
             return body.kind_of_name(target, name)
-        case ast.Attribute():
-            return body.kind_at(target)
+        case ast.Attribute(value=owner, attr=name):
+            kind = body.kind_at(owner)
+            if isinstance(kind, ObjectOf) and kind.name in body.whole.facts.program.classes:
+                return class_form(body.whole, kind.name, target).fields.get(name)
+            return None
         case ast.Subscript(value=where, slice=ast.Slice()):
             return body.kind_at(where)
         case ast.Subscript(value=where):

@@ -175,9 +175,11 @@ class Body:
                 for each, item in zip(elements, items, strict=True):
                     self.hint(each, item)
             case ast.List(elts=elements), ListOf(item) if elements:
+                self.hints[node] = kind
                 for each in elements:
                     self.hint(each, item)
             case ast.Dict(values=elements), DictOf(_, item) if elements:
+                self.hints[node] = kind
                 for each in elements:
                     self.hint(each, item)
             case _, kind if isinstance(kind, Reference):

@@ -67,6 +67,9 @@ def lower_dict(body: Body, node: ast.Dict) -> Value:
         if made is not None:
             body.hint(value, dict_of(made).value)
         first, second = (body.keep(each) for each in body.values(key, value))
+        known = body.kind_at(node)
+        if isinstance(known, DictOf):
+            second = body.suit(second, known.value)
         if made is None:
             if not may_be_key(first.kind) or not may_be_item(second.kind):
                 raise Refused(node, f"a dict of {show(first.kind)} and {show(second.kind)}")

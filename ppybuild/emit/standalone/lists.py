@@ -47,7 +47,8 @@ def _alike(body: Body, node: ast.List) -> list[Value]:
     for each in node.elts:
         if values:
             body.hint(each, values[0].kind)
-        values.append(body.keep(body.value(each)))
+        value = body.keep(body.value(each))
+        values.append(body.suit(value, known.item) if isinstance(known, ListOf) else value)
     return values
 
 

@@ -81,6 +81,17 @@ def check_annotated(context: Context, place: Place, node: ast.AST) -> Iterator[D
         )
 
 
+def is_written_out(context: Context, place: Place, node: ast.expr) -> bool:
+    """True for a tuple's display, and a variable that holds such: what a function is declared
+    to return, `tuple[Tensor]`, is often meant for a tuple of any length."""
+    if isinstance(node, ast.Tuple):
+        return not any(isinstance(each, ast.Starred) for each in node.elts)
+    if not isinstance(node, ast.Name) or place.function is None or place.nested:
+        return False
+    sources = context.certainty.bindings_of(place.function.node).get(node.id, [])
+    return context.sure(place, node) and all(isinstance(each, ast.Tuple) for each in sources)
+
+
 def check_unpacking(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:
     """`a, b = value` of a tuple of another length."""
     assert isinstance(node, ast.Assign)
@@ -93,7 +104,7 @@ def check_unpacking(context: Context, place: Place, node: ast.AST) -> Iterator[D
         ):
             continue
         names, values = len(target.elts), len(found.items)
-        if names != values and context.sure(place, node.value):
+        if names != values and is_written_out(context, place, node.value):
             yield context.report(
                 "E1301",
                 f"{values} value{'s' * (values != 1)} for {names} name{'s' * (names != 1)}",

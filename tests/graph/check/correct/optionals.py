@@ -79,3 +79,18 @@ if __name__ == "__main__":
 Sizes = tuple[int, ...] | None
 Names = None | list[str]
 print(Sizes, Names)
+
+
+def turned(*values) -> tuple[int]:
+    return tuple(value + 1 for value in values)
+
+
+def unpacked():
+    low, high = turned(1, 2)
+    head = (1, *turned(2))
+    first, second = head
+    third, fourth = 1, *turned(2)
+    return low + high + first + second + third + fourth
+
+
+print(unpacked())

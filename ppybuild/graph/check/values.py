@@ -89,7 +89,8 @@ def is_written_out(context: Context, place: Place, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name) or place.function is None or place.nested:
         return False
     sources = context.certainty.bindings_of(place.function.node).get(node.id, [])
-    return context.sure(place, node) and all(isinstance(each, ast.Tuple) for each in sources)
+    shown = bool(sources) and all(isinstance(each, ast.Tuple) for each in sources)
+    return shown and context.sure(place, node)
 
 
 def check_unpacking(context: Context, place: Place, node: ast.AST) -> Iterator[Diagnostic]:

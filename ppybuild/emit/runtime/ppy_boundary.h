@@ -65,7 +65,8 @@ enum {
 
 typedef struct {
     const char *path; /* "f", "module.f", "f:g": from the function's globals; what follows a
-                       * colon is looked up as the function before it would look it up */
+                       * colon is looked up as the function before it would look it up;
+                       * "@package.module:f": from that module */
     int kind;
     const char *name; /* or NULL */
     int64_t value;

@@ -188,16 +188,42 @@ static PyObject *find_attribute(ppy_seen *seen, PyObject *owner, PyObject *name)
 {
     if (PyModule_CheckExact(owner))
         return look_up(seen, PyModule_GetDict(owner), name);
-    if (Py_IS_TYPE(owner, &PyType_Type))
+    if (PyType_Check(owner) && Py_TYPE(owner)->tp_getattro == PyType_Type.tp_getattro)
         return look_up(seen, ((PyTypeObject *)owner)->tp_dict, name);
     return NULL;
+}
+
+/* The module of that name; the program's first module runs under another. */
+static PyObject *find_module(ppy_seen *seen, PyObject *name)
+{
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *found = look_up(seen, modules, name);
+    if (found != NULL)
+        return found;
+    PyObject *main = PyUnicode_InternFromString("__main__");
+    found = main != NULL ? look_up(seen, modules, main) : NULL;
+    Py_XDECREF(main);
+    return found;
 }
 
 /* What a path leads to from a function, as a borrowed reference that `seen` holds, or NULL. */
 static PyObject *follow(ppy_seen *seen, PyFunctionObject *function, const char *path)
 {
     PyObject *found = NULL;
-    for (char before = ':';;) {
+    char before = ':';
+    if (*path == '@') {
+        const char *end = strchr(path, ':');
+        PyObject *name = PyUnicode_FromStringAndSize(path + 1, end - path - 1);
+        if (name == NULL)
+            return NULL;
+        found = find_module(seen, name);
+        Py_DECREF(name);
+        if (found == NULL)
+            return NULL;
+        path = end + 1;
+        before = '.';
+    }
+    for (;;) {
         const size_t length = strcspn(path, ".:");
         PyObject *name = PyUnicode_FromStringAndSize(path, (Py_ssize_t)length);
         if (name == NULL)

@@ -65,9 +65,8 @@ class ProgramBody(Body):
     """Follows a function of the program, and those that it calls."""
 
     route = ""
-    """The calls that led here, from the region's own function: `f:module.g`."""
-    of_object = False
-    """Whether a method is among these calls, so that no path leads here."""
+    """The calls that led here, from the region's own function: `f:module.g`; from a method on,
+    which no path leads to, the module that it is in: `@model:g`."""
 
     # Statements
 
@@ -241,9 +240,10 @@ class ProgramBody(Body):
         inner = type(self)(
             self.trace, self.names, variables, None, (*self.inside, function.name)
         )
-        inner.of_object = self.of_object or spelled is None
         self.descend(inner, function)
-        if spelled is not None:
+        if spelled is None:
+            inner.route = f"@{function.module}"
+        else:
             inner.route = f"{self.route}:{spelled}" if self.route else spelled
             self.trace.functions[inner.route] = function.name
         if without_grad:
@@ -251,7 +251,7 @@ class ProgramBody(Body):
         return inner.run(definition.body)
 
     def _held(self, value: int | float | bool | str, node: ast.expr) -> Given:
-        if isinstance(value, str) or self.of_object:
+        if isinstance(value, str):
             raise Unsupported(f"`{ast.unparse(node)}`, a variable of a module", node)
         path = ast.unparse(node)
         self.trace.constants[f"{self.route}:{path}" if self.route else path] = value
@@ -265,18 +265,21 @@ class ProgramBody(Body):
 
     def _note_library(self, name: str, node: ast.Call) -> None:
         """The program may put another function in the place of torch's."""
+        if name.rpartition(".")[0] not in LIBRARIES:
+            return
+        if self.site is not None:
+            self.note_own(name)
         root = node.func
         while isinstance(root, ast.Attribute):
             root = root.value
-        if (
-            self.site is None
-            and not self.of_object
-            and name.rpartition(".")[0] in LIBRARIES
-            and isinstance(root, ast.Name)
-            and not self.is_variable(root.id)
-        ):
+        if self.site is None and isinstance(root, ast.Name) and not self.is_variable(root.id):
             path = ast.unparse(node.func)
             self.trace.constants[f"{self.route}:{path}" if self.route else path] = name
+
+    def note_own(self, name: str) -> None:
+        """A function that torch's own code calls, by the name that it has there."""
+        module, _, simple = name.rpartition(".")
+        self.trace.constants[f"@{module}:{simple}"] = name
 
     def descend(self, inner: ProgramBody, function: Function) -> None:
         """What the body of a called function is told of this one."""

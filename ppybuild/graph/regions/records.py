@@ -72,7 +72,8 @@ class Reached:
     """One of the program's functions that a region looked through: it must still be there."""
 
     path: str
-    """The calls that lead there from the region's function, as written: `f:module.g`."""
+    """The calls that lead there from the region's function, as written: `f:module.g`; below a
+    method from its module on: `@app.model:g`."""
     function: str
     file: str
     """Below the source root: `app/model.py`."""

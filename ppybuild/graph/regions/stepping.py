@@ -173,6 +173,7 @@ class StepBody(ProgramBody):
         return super()._method(receiver, name, positional, keywords, node)
 
     def _backward(self, loss: Given, node: ast.AST) -> Symbol:
+        self.trace.constants["@torch:Tensor.backward"] = "torch.Tensor.backward"
         step = self.step
         assert isinstance(loss.payload, int)
         behind = self._behind(loss.payload)

@@ -120,6 +120,7 @@ class TrainerBody(StepBody):
         evaluates = layer is not None and layer.has_modes and not built.setting("training")
         if layer is None or len(positional) != layer.inputs or keywords:
             raise Unsupported("a layer that is called with other than its inputs", node)
+        self.note_own(layer.calls)
         if layer.calls == BATCH_NORM:
             source = self._given(positional[0], node)
             updates = Updates(self, self.step, node)

@@ -79,3 +79,84 @@ def test_replaced_functions_are_python_s(tmp_path: Path) -> None:
     native = [engine for _, engine in trained.native]
     assert native == [False, True, True, True, True, False, True]
     assert not [text for text in trained.warnings if text.startswith("ppy")]
+
+
+MODEL = """
+import torch
+import torch.nn as nn
+from torch import sigmoid as gate
+
+SCALE = 0.5
+
+
+def widen(x):
+    return x * SCALE
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 8)
+        self.second = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.second(gate(widen(torch.tanh(self.first(x))) + SCALE))
+"""
+
+TRAINED = """
+import torch
+import torch.nn.functional as F
+
+import model
+
+
+def train(net, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def run():
+    torch.manual_seed(4)
+    x, y, net = torch.randn(9, 3), torch.randn(9, 2), model.Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    found = [train(net, optimizer, x, y) for _ in range(3)]
+    return found, [p.detach().clone() for p in net.parameters()]
+
+
+def engine():
+    with torch.autograd.profiler.profile() as profile:
+        run()
+    return any("evaluate_function" in event.name for event in profile.function_events)
+
+
+def replaced(owner, name, other):
+    kept = getattr(owner, name)
+    setattr(owner, name, other)
+    try:
+        return run(), engine()
+    finally:
+        setattr(owner, name, kept)
+
+
+def main():
+    found = [(run(), engine())]
+    found.append(replaced(torch, "ta" + "nh", torch.sin))
+    found.append(replaced(F, "lin" + "ear", lambda x, w, b=None: x @ w.T))
+    found.append(replaced(torch.Tensor, "back" + "ward", lambda self: None))
+    found.append(replaced(model, "SCA" + "LE", 2.0))
+    found.append(replaced(model, "gate", torch.cos))
+    found.append(replaced(model, "wid" + "en", lambda x: x))
+    found.append((run(), engine()))
+    return found
+"""
+
+
+def test_what_a_module_s_forward_names_is_looked_up_again(tmp_path: Path) -> None:
+    trained = train(tmp_path, {"model": MODEL, "trained": TRAINED}, "exact")
+    assert "trained.train" in trained.regions
+    assert_same([one for one, _ in trained.native], [one for one, _ in trained.python])
+    native = [engine for _, engine in trained.native]
+    assert native == [False, True, True, False, True, True, True, False]

@@ -153,8 +153,9 @@ def find(start: Path) -> Path:
     """The manifest of `start` or of the nearest folder above it."""
     start = start.absolute()
     for folder in (start, *start.parents):
-        if (folder / FILE_NAME).is_file():
-            return folder / FILE_NAME
+        path = folder / FILE_NAME
+        if path.is_file() or path.is_symlink():
+            return path
     raise Failure(
         Diagnostic(
             "E2001",
@@ -189,7 +190,11 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        message, advice = f"there is no manifest `{path}`", "`ppybuild init` writes one"
+        if path.is_symlink():
+            message = f"`{path}` is a link to a file that is not there"
+            advice = "remove the link, or put the file where it leads"
+        else:
+            message, advice = f"there is no manifest `{path}`", "`ppybuild init` writes one"
     except UnicodeDecodeError as error:
         message = f"`{path}` is not UTF-8 (byte {error.start})"
         advice = "save it as UTF-8; TOML files are"
@@ -380,6 +385,8 @@ def _explain(path: Path, spans: Mapping[KeyPath, Span], fault: Any) -> Diagnosti
             help="each entry is a table of its own: `[entry.NAME]`",
         )
     message = str(fault["msg"]).removeprefix("Value error, ")
+    if fault["type"] == "string_pattern_mismatch":
+        message = f"cannot be `{fault['input']}`"
     for old, new in _WORDING:
         message = message.replace(old, new)
     return Diagnostic("E2003", f"`{shown}` {message}", where, help=_value_help(fault, keys))
@@ -387,7 +394,6 @@ def _explain(path: Path, spans: Mapping[KeyPath, Span], fault: Any) -> Diagnosti
 
 _WORDING = (
     ("Input should", "should"),
-    ("String should match pattern", "should match the pattern"),
     ("a valid tuple", "a list"),
     ("a valid dictionary or instance of", "a table, as"),
     ("a valid dictionary", "a table"),
@@ -408,7 +414,8 @@ def _value_help(fault: Any, keys: Sequence[str | int]) -> str:
             return f'did you mean `"{close}"`?'
     if fault["type"] == "tuple_type" and isinstance(given, str):
         return f'write it as a list: `["{given}"]`'
-    return _EXAMPLES.get(str(keys[-1]), "")
+    key = next(key for key in reversed(keys) if isinstance(key, str))
+    return _EXAMPLES.get(key, "")
 
 
 _EXAMPLES = {
@@ -416,7 +423,7 @@ _EXAMPLES = {
     "version": 'as in `version = "1.2.0"`',
     "module": 'a dotted name, as imported: `module = "app.train"`',
     "jobs": "0: one per core",
-    "data": 'as in `data = ["weights/*.pt"]`, relative to the manifest',
+    "data": 'as in `data = ["weights/*.pt"]`: below the folder of the manifest',
     "export": 'as in `export = ["app.prep.standardize"]`',
     "cpu": '`"native"`, `"baseline"` or a name that `-march` takes',
     "arch": 'as in `arch = ["sm_90"]`',
@@ -461,6 +468,23 @@ def _location(path: Path, spans: Mapping[KeyPath, Span], keys: Sequence[str | in
     return Location(path, 1, 1, 1, 1)
 
 
+def _syntax_help(message: str) -> str:
+    for said, advice in _SYNTAX.items():
+        if said in message:
+            return advice
+    return "strings need quotes, and each table its own `[name]` line"
+
+
+_SYNTAX = {
+    "at the end of a table declaration": "a table's line ends with `]`: `[entry.train]`",
+    "Unclosed array": "a list ends with `]`",
+    "Cannot overwrite a value": "the key stands twice; remove one",
+    "Cannot declare": "the table stands twice; put its keys together",
+    "Unterminated string": "a string ends with the quote that it starts with",
+}
+"""What `tomllib` says of a fault, and what to do."""
+
+
 def _syntax(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Diagnostic:
     """`tomllib` says where in words."""
     match = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
@@ -474,5 +498,5 @@ def _syntax(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Diagnostic
         "E2001",
         f"not valid TOML: {message[:1].lower()}{message[1:]}",
         Location(path, line, column, line, column + 1),
-        help="strings need quotes, and each table its own `[name]` line",
+        help=_syntax_help(message),
     )

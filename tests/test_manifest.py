@@ -154,9 +154,16 @@ def test_faults_are_reported_together_in_order(tmp_path: Path) -> None:
         ("[project]\nrequires_python = ''\n", "did you mean `requires-python`?"),
         ("[entry.t]\nnumerics = 'Fused'\n", 'did you mean `"fused"`?'),
         ("[sources]\nroots = 'src'\n", 'write it as a list: `["src"]`'),
+        (
+            "[entry.t]\ndata = ['../x']\n",
+            'as in `data = ["weights/*.pt"]`: below the folder of the manifest',
+        ),
+        ("[entry.t\n", "a table's line ends with `]`: `[entry.train]`"),
+        ("[entry.t]\nargs = ['a'\n", "a list ends with `]`"),
+        ("[entry.t]\n[entry.t]\n", "the table stands twice; put its keys together"),
     ],
 )
-def test_the_nearest_known_name_is_offered(tmp_path: Path, text: str, help_: str) -> None:
+def test_the_help_says_what_to_do(tmp_path: Path, text: str, help_: str) -> None:
     with pytest.raises(Failure) as caught:
         load(write(tmp_path, text))
     assert [found.help for found in caught.value.diagnostics] == [help_]
@@ -171,6 +178,13 @@ def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
 def test_a_root_named_twice_is_one(tmp_path: Path) -> None:
     manifest = load(write(tmp_path, "[sources]\nroots = ['.', './']\n"))
     assert manifest.sources.roots == (tmp_path,)
+
+
+def test_a_link_to_nothing_is_called_that(tmp_path: Path) -> None:
+    path = tmp_path / "ppy.toml"
+    path.symlink_to("nowhere")
+    with pytest.raises(Failure, match="is a link to a file that is not there"):
+        load(path)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
@@ -193,6 +207,9 @@ def test_find_looks_upward(tmp_path: Path) -> None:
     assert find(inner) == path
     (inner / "ppy.toml").mkdir()  # a folder of that name is not a manifest
     assert find(inner) == path
+    link = tmp_path / "a" / "ppy.toml"
+    link.symlink_to("nowhere")  # which loading then says
+    assert find(inner) == link
 
 
 def test_find_says_what_to_do(tmp_path: Path) -> None:

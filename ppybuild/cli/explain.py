@@ -20,7 +20,7 @@ from ppybuild.cli.common import (
 from ppybuild.diagnostics import CODES, Diagnostic, Failure, nearest
 
 if TYPE_CHECKING:
-    from ppybuild.graph.program import Effects, Facts, Function, Signature
+    from ppybuild.graph.program import Effects, Facts, Function, Program, Signature
     from ppybuild.manifest import Manifest
 
 _HELP = """Explain a diagnostic's code, or what a function of the program becomes.
@@ -65,7 +65,7 @@ def _function(manifest: Manifest, name: str) -> Iterator[str]:
     from ppybuild.graph.analyse import analyse
 
     program = read_program(manifest)
-    function = _find(program.functions, name)
+    function = _find(program, name)
     facts = analyse(program)
     where = f"{shown(program.modules[function.module].path)}:{function.node.lineno}"
     yield f"{function.name}, {where}"
@@ -96,8 +96,9 @@ def _guards(facts: Facts, name: str) -> Iterator[str]:
                 yield f"      line {guard.line}: {guard.what}"
 
 
-def _find(functions: Mapping[str, Function], name: str) -> Function:
+def _find(program: Program, name: str) -> Function:
     """By its dotted name, or by the end of one where that is enough."""
+    functions = program.functions
     if name in functions:
         return functions[name]
     ending = [full for full in functions if full.endswith(f".{name}")]
@@ -106,6 +107,10 @@ def _find(functions: Mapping[str, Function], name: str) -> Function:
     if ending:
         message = f"`{name}` may be any of {', '.join(sorted(ending))}"
         raise Failure(Diagnostic("E2106", message, help="give more of its name"), status=2)
+    for what, known in (("class", program.classes), ("module", program.modules)):
+        for full in known:
+            if full == name or full.endswith(f".{name}"):
+                raise Failure(_is_no_function(functions, full, what), status=2)
     close = nearest(name, functions) or nearest(
         name.rpartition(".")[2], [full.rpartition(".")[2] for full in functions]
     )
@@ -113,6 +118,12 @@ def _find(functions: Mapping[str, Function], name: str) -> Function:
     raise Failure(
         Diagnostic("E2106", f"the program has no function `{name}`", help=advice), status=2
     )
+
+
+def _is_no_function(functions: Mapping[str, Function], name: str, what: str) -> Diagnostic:
+    inside = [full for full in functions if full.rpartition(".")[0] == name]
+    advice = f"name one of its functions: {', '.join(inside)}" if inside else ""
+    return Diagnostic("E2106", f"`{name}` is a {what}, and no function", help=advice)
 
 
 def _signature(signature: Signature | None) -> str:

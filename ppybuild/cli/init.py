@@ -15,6 +15,7 @@ import click
 from ppybuild.cli.common import Command, shown
 from ppybuild.diagnostics import Diagnostic, Failure
 from ppybuild.manifest import FILE_NAME, RESERVED_ENTRY_NAMES
+from ppybuild.places import is_environment
 
 _HELP = """Write a ppy.toml for the programs in a folder.
 
@@ -74,12 +75,12 @@ def manifest_text(folder: Path) -> str:
     """The manifest that builds what the folder holds."""
     import tomli_w
 
-    if os.path.lexists(folder / FILE_NAME):
+    path = folder / FILE_NAME
+    if os.path.lexists(path):
+        what = "a folder" if path.is_dir() else "" if path.is_file() else "no file"
+        said = f"is there already, and is {what}" if what else "exists already"
         raise Failure(
-            Diagnostic(
-                "E2104", f"`{shown(folder / FILE_NAME)}` exists already", help="remove it first"
-            ),
-            status=2,
+            Diagnostic("E2104", f"`{shown(path)}` {said}", help="remove it first"), status=2
         )
     root = folder / "src" if (folder / "src").is_dir() else folder
     sources = list(_sources(root))
@@ -106,7 +107,7 @@ def _sources(root: Path) -> Iterator[Source]:
             for inner in folders
             if not inner.startswith(".")
             and inner != "__pycache__"
-            and not Path(here, inner, "pyvenv.cfg").exists()
+            and not is_environment(Path(here, inner))
         )
         for file in sorted(files):
             path = Path(here, file)

@@ -181,7 +181,8 @@ def main() -> None:
             print(f"ppybuild: {path} cannot be written: {error.strerror}", file=sys.stderr)
         else:
             count = len(recorder.tables())
-            print(f"ppybuild: wrote {path.name}: {count} functions", file=sys.stderr)
+            what = "function" if count == 1 else "functions"
+            print(f"ppybuild: wrote {path.name}: {count} {what}", file=sys.stderr)
 
     atexit.register(finish)
     threading.setprofile(recorder)

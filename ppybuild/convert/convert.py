@@ -20,6 +20,7 @@ from ppybuild.graph.index import index_module
 from ppybuild.graph.load import encoded
 from ppybuild.graph.program import Class, Facts, Function, Module, Program
 from ppybuild.graph.promote import promote_buffers
+from ppybuild.graph.recursion import deep_recursion
 
 ROUNDS = 5
 """How often what was written may let more be known."""
@@ -47,6 +48,7 @@ class Conversion:
     diagnostics: tuple[Diagnostic, ...]
 
 
+@deep_recursion()
 def convert(
     facts: Facts, modules: Sequence[str], *, promote: bool, partial: bool
 ) -> Conversion:

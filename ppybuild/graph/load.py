@@ -21,6 +21,7 @@ from ppybuild.graph.products import is_product
 from ppybuild.graph.program import Class, Function, Module, Program
 from ppybuild.graph.recursion import deep_recursion
 from ppybuild.graph.shapes import read_shapes
+from ppybuild.places import is_environment
 
 if TYPE_CHECKING:
     from ppybuild.manifest import Manifest
@@ -137,7 +138,7 @@ def _enters(
     relative = folder.relative_to(top).as_posix()
     if any(pattern.fullmatch(relative) for pattern in excluded):
         return False
-    return not (is_product(folder) or (folder / "pyvenv.cfg").exists())
+    return not (is_environment(folder) or is_product(folder))
 
 
 def _pattern(glob: str) -> str:

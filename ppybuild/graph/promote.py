@@ -58,7 +58,7 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
             continue
         blocked = judge.objection(group, numbers)
         if blocked is not None:
-            remarks.append(blocked)
+            remarks += [] if _is_passing(group) else [blocked]
             continue
         typecodes[group.root] = TYPECODES[numbers.pop()]
     grids = find_grids(judge, groups, typecodes)
@@ -80,6 +80,12 @@ def promote_buffers(facts: Facts, flow: Flow) -> Promotion:
         _producers(groups, grids.typecodes),
         tuple(remarks),
     )
+
+
+def _is_passing(group: Group) -> bool:
+    """A list that is written out where it is used, and has no name: nothing to remark on."""
+    written = all(isinstance(made.node, ast.List) for made in group.producers)
+    return written and all(slot.kind == "temporary" for slot in group.slots)
 
 
 def _stranded(
@@ -114,6 +120,6 @@ def _promoted(facts: Facts, group: Group, typecode: str) -> Diagnostic:
     module = facts.program.modules[made.module]
     done = sorted({use.what for use in group.uses if use.what not in ("identity", "made")})
     word = "float" if typecode == "d" else "int"
-    uses = ", ".join(done) or "nothing else"
-    message = f"`{group.name}` becomes a buffer of {word}: an array does the same for {uses}"
+    why = f"an array does the same for {', '.join(done)}" if done else "nothing is done with it"
+    message = f"`{group.name}` becomes a buffer of {word}: {why}"
     return Diagnostic("R3002", message, locate(module, made.node))

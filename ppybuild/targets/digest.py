@@ -18,7 +18,7 @@ from typing import Any
 from ppybuild.graph import shapes
 from ppybuild.graph.products import is_product
 from ppybuild.manifest import Manifest
-from ppybuild.places import shown_path
+from ppybuild.places import is_environment, shown_path
 from ppybuild.targets.cpu import machine_fingerprint
 from ppybuild.targets.cuda import nvcc_identity
 from ppybuild.targets.data import data_state
@@ -131,9 +131,9 @@ def _sources(manifest: Manifest) -> Iterator[tuple[Path, str]]:
 def _enters(folder: Path, manifest: Manifest) -> bool:
     if folder.name.startswith(".") or folder.name == "__pycache__":
         return False
-    if folder == manifest.build.dir or is_product(folder):
+    if folder == manifest.build.dir or is_environment(folder):
         return False
-    return not (folder / "pyvenv.cfg").exists()
+    return not is_product(folder)
 
 
 @functools.cache

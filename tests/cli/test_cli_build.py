@@ -97,6 +97,10 @@ def test_explain_a_function(native: Path) -> None:
     done = ppybuild(native, "explain", "main.totl")
     assert done.returncode == 2
     assert "did you mean `main.total`?" in done.stderr
+    done = ppybuild(native, "explain", "main")
+    assert done.returncode == 2
+    assert "`main` is a module, and no function" in done.stderr
+    assert "main.total" in done.stderr
 
 
 def test_another_manifest_and_another_folder(native: Path, tmp_path: Path) -> None:

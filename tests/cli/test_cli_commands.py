@@ -126,6 +126,13 @@ def test_an_interrupt(
     assert capsys.readouterr().err == "ppybuild: interrupted\n"
 
 
+def test_a_sum_of_thousands_is_read(tmp_path: Path) -> None:
+    text = f"E = {' + '.join(['1'] * 2500)}\n\n\ndef f(x: int) -> int:\n    return x\n"
+    write(tmp_path, {"ppy.toml": "[entry.m]\n", "m.py": text})
+    assert ppybuild(tmp_path, "check").returncode == 0
+    assert ppybuild(tmp_path, "convert", "--dry-run").returncode == 0
+
+
 def test_explain_a_code(tmp_path: Path) -> None:
     for name, row in list(CODES.items())[:3]:
         done = ppybuild(tmp_path, "explain", name.lower())

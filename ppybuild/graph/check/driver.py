@@ -36,6 +36,7 @@ from ppybuild.graph.check.values import (
 )
 from ppybuild.graph.library import Library
 from ppybuild.graph.program import Facts, Function, Module
+from ppybuild.graph.recursion import deep_recursion
 from ppybuild.graph.syntax import children
 
 Check = Callable[[Context, Place, ast.AST], Iterator[Diagnostic]]
@@ -60,6 +61,7 @@ WHOLE_MODULE = (check_names, check_purity)
 """What looks at a module as a whole."""
 
 
+@deep_recursion()
 def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...]:
     """Everything that is certain to be wrong, in order of place."""
     context = Context(facts, library or Library())

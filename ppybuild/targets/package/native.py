@@ -76,12 +76,12 @@ def write_native(
         _run(compiler, work, (*common, *own, "-c", name, "-o", f"{name}.o"))
 
     with ThreadPoolExecutor(jobs) as pool:
-        for _ in pool.map(compiled, names):
+        for name, _ in zip(names, pool.map(compiled, names), strict=True):
             done += 1
-            report.step(entry, done, len(names) + 1, "compiling")
+            report.step(entry, done, len(names) + 1, f"compiled {name}")
     objects = [f"{name}.o" for name in names]
     _run(compiler, work, (*_LINK, *objects, "-o", str(target.absolute()), "-lm"))
-    report.step(entry, len(names) + 1, len(names) + 1, "linking")
+    report.step(entry, len(names) + 1, len(names) + 1, f"linking {target.name}")
     _seal(target)
     target.chmod(0o755)
 

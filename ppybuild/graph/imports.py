@@ -117,6 +117,7 @@ def check_imports(modules: Modules) -> Iterator[Diagnostic]:
             for statement, guarded in found
             if guarded
             for name in _asked(module, statement)
+            if name not in modules
         }
         for statement, guarded in found:
             if guarded or not tried.isdisjoint(_asked(module, statement)):

@@ -109,6 +109,13 @@ class Body(Expressions):
     ) -> Symbol:
         """Follow a function that torch defines in Python."""
         source = self.trace.torch.source(name)
+        dispatched = self.trace.torch.dispatched(name) if source is None else None
+        if dispatched is not None:
+            given = (*positional, *(None for _ in range(dispatched.place)))[dispatched.place]
+            flag = keywords.get(dispatched.flag, given)
+            if flag is not None and flag != Given("bool", False):
+                raise Unsupported(f"`{name}` with `{dispatched.flag}`", node)
+            return self._enter(dispatched.otherwise, positional, keywords, node)
         if source is None:
             known = name.startswith("torch.")
             what = "is not an operator of torch" if known else "is called, which is not torch's"

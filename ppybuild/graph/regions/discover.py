@@ -126,7 +126,7 @@ def _entering(trace: Trace, parameter: Parameter, place: int, node: ast.AST) -> 
             pass
     kind = _input_kind(parameter.type)
     if kind is None:
-        raise Unsupported(f"the type of the parameter `{parameter.name}`", node)
+        raise Unsupported(f"`{parameter.name}` is no tensor or number", node)
     return trace.new_input(parameter.name, kind, place, None)
 
 
@@ -199,6 +199,15 @@ def _makes_tensor(facts: Facts, function: Function) -> bool:
     return False
 
 
+_HELP = (
+    "a tensor region is a function that only calls operators of torch on its parameters; "
+    "move the rest out of it"
+)
+_HELP_OF_METHODS = (
+    "a training step, or code under `torch.no_grad()`, that calls it may be native with it"
+)
+
+
 def _remark(facts: Facts, function: Function, stopped: Unsupported) -> Diagnostic:
     module = facts.program.modules[function.module]
     node = stopped.node
@@ -213,6 +222,5 @@ def _remark(facts: Facts, function: Function, stopped: Unsupported) -> Diagnosti
         "R3004",
         f"`{simple}` stays in Python: {stopped.reason}",
         Location(module.path, line, column + 1, end_line, end_column + 1),
-        help="a tensor region is a function that only calls operators of torch on its "
-        "parameters; move the rest out of it",
+        help=_HELP_OF_METHODS if function.owner is not None else _HELP,
     )

@@ -105,6 +105,8 @@ class Expressions(Operators):
 
     def _call(self, node: ast.Call) -> Symbol:
         function = self.value(node.func)
+        if function == Named("torch.jit.annotate") and len(node.args) == 2:
+            return self.value(node.args[1])  # which is all that it does outside TorchScript
         positional, keywords = self.arguments(node)
         if isinstance(function, Named):
             return self._function(function.name, positional, keywords, node)

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Sequence as Listing
 from typing import final
 
+from ppybuild.graph.lattice import is_known, show
 from ppybuild.graph.program import Function
 from ppybuild.graph.regions.inline import ProgramBody, ProgramNames
+from ppybuild.graph.regions.optimizers import KINDS
 from ppybuild.graph.regions.sources import Scope
 from ppybuild.graph.regions.surroundings import Surroundings
 from ppybuild.graph.regions.trainers import TrainerBody, ways_to
@@ -20,6 +22,7 @@ from ppybuild.graph.regions.values import (
     Unsupported,
 )
 from ppybuild.graph.schemas import Given
+from ppybuild.graph.types import Instance, Type
 
 
 class Stopped(Exception):
@@ -172,7 +175,7 @@ class FragmentBody(TrainerBody):
             return super()._name(node)
         found = around.find(node)
         if found is None:
-            raise Unsupported(f"`{node.id}`, which is nothing that a region takes", node)
+            raise Unsupported(_untaken(node.id, self.names.facts.types.get(node)), node)
         return found
 
     def _attribute(self, node: ast.Attribute) -> Symbol:
@@ -190,6 +193,16 @@ class FragmentBody(TrainerBody):
         if name == "item":
             raise Unsupported("a number that is read from a tensor", node)
         return super()._method(receiver, name, positional, keywords, node)
+
+
+def _untaken(name: str, found: Type | None) -> str:
+    """Why a region does not take a variable of that type."""
+    if found is None or not is_known(found):
+        return f"`{name}`, whose type is not known"
+    if isinstance(found, Instance) and found.name.startswith("torch.optim."):
+        known = ", ".join(KINDS)
+        return f"`{name}`, a `{found.name}`: steps look through {known} with plain arguments"
+    return f"`{name}` of type `{show(found)}`, which a region does not take here"
 
 
 def _is_mangled(node: ast.AST) -> bool:

@@ -267,7 +267,9 @@ class TrainerBody(StepBody):
             return self.parameters(models[0])
         lists = self.sequences()
         if models or len(lists) != 1:
-            raise Unsupported("an optimizer beside other than one model", node)
+            seen = "beside several models" if models else "of which no model is seen"
+            unseen = "" if models else ": not all its layers are made where their sizes show"
+            raise Unsupported(f"an optimizer {seen}{unseen}", node)
         items = self.all_items(lists[0], node)
         return tuple(item for item in items if isinstance(item, Given))
 

@@ -17,7 +17,9 @@ import functools
 import importlib.util
 import re
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 from ppybuild.graph.schemas.read import Schemas, installed_schemas
 from ppybuild.graph.schemas.records import Operator
@@ -43,6 +45,18 @@ _ASSIGNED = re.compile(
     r"(?=$|\n\s*\))",
     re.M,
 )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """A function of torch that calls one of two, as a flag says that is False by default."""
+
+    flag: str
+    place: int
+    """Of the flag among the positional arguments."""
+    otherwise: str
+    """What it calls where the flag is False."""
 
 
 class Torch:
@@ -113,6 +127,22 @@ class Torch:
         if not found:
             return None
         return _definition(text, found[-1], indent)
+
+    def dispatched(self, name: str) -> Dispatched | None:
+        """What stands behind `f = boolean_dispatch(...)`, which calls one function or another
+        as a flag says."""
+        module, _, base = name.rpartition(".")
+        start = re.escape(base) + r" = boolean_dispatch\("
+        found = re.search(rf"^{start}.*?^\)$", self._sources.get(module, ""), re.M | re.S)
+        if found is None:
+            return None
+        call = ast.parse(found[0].partition(" = ")[2], mode="eval").body
+        assert isinstance(call, ast.Call)
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        match given.get("arg_name"), given.get("arg_index"), given.get("if_false"):
+            case ast.Constant(str() as flag), ast.Constant(int() as place), ast.Name(id=false):
+                return Dispatched(flag, place, f"{module}.{false}")
+        return None
 
     def _offered(self, name: str) -> tuple[Operator, ...]:
         if self._hidden.fullmatch(name):

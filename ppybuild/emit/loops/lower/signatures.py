@@ -61,6 +61,13 @@ def _parameter(function: Function, parameter: Parameter) -> ir.Parameter:
         star = "*" if parameter.kind == "rest" else "**"
         raise Stay(node, f"`{star}{parameter.name}`", "name the parameters one by one")
     lowered = lower_parameter(parameter.name, parameter.type)
+    if lowered is None and function.owner is not None and node is _first(function):
+        raise Stay(
+            node,
+            f"it is a method, and `{parameter.name}` an object",
+            "a loop over numbers becomes native in a function of its own, which takes what it"
+            " reads of the object as parameters",
+        )
     if lowered is None:
         raise Stay(
             node,
@@ -109,6 +116,11 @@ def _result(type_: types.Type) -> ir.Result | Undecided:
         kept = tuple(each for each in items if isinstance(each, ir.Type | ir.TupleResult))
         return ir.TupleResult(kept) if kept and len(kept) == len(items) else Undecided()
     return _scalar(type_) or Undecided()
+
+
+def _first(function: Function) -> ast.arg | None:
+    args = function.node.args
+    return next(iter([*args.posonlyargs, *args.args]), None)
 
 
 def argument_node(function: Function, name: str) -> ast.AST:

@@ -13,7 +13,7 @@ from tests.emit.tensors.training import Trained, assert_close, train
 pytestmark = pytest.mark.skipif(not has_compiler(), reason="needs g++")
 
 SOURCE = (Path(__file__).parent / "changing.py").read_text("utf-8")
-NATIVE = {"weights", "second_name", "subset"}
+NATIVE = {"weights", "second_name", "subset", "two_players", "gradient_name"}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ppybuild.cli.common import counted
 from ppybuild.cli.graph_formats import COLOURS, WORDS
 from ppybuild.cli.program_map import MappedFunction, MappedModule, ProgramMap
-from ppybuild.cli.region_text import operators
+from ppybuild.cli.region_text import heading, operators
 
 if TYPE_CHECKING:
     from ppybuild.emit.emission import DescribedRegion
@@ -94,7 +94,7 @@ def _region(found: DescribedRegion) -> str:
         *(f"<li>{escape(guard)}</li>" for guard in found.guards),
         "</ul>",
     ]
-    return f"<details><summary>{found.kind}</summary>{''.join(parts)}</details>"
+    return f"<details><summary>{escape(heading(found))}</summary>{''.join(parts)}</details>"
 
 
 def _function(found: MappedFunction, module: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def region_lines(found: DescribedRegion) -> Iterator[str]:
     """One line for each thing that is said."""
-    yield f"{found.kind}, {found.numerics}"
+    yield f"{heading(found)}, {found.numerics}"
     if found.unfused:
         yield f"  the fused form does not hold {found.unfused}"
     for name, file, line in found.through:
@@ -22,6 +22,11 @@ def region_lines(found: DescribedRegion) -> Iterator[str]:
     yield "  Python runs it where"
     for guard in found.guards:
         yield f"    {guard}"
+
+
+def heading(found: DescribedRegion) -> str:
+    """The kind, and what it is for: "training step for where `verbose` is False"."""
+    return f"{found.kind} for where {found.side}" if found.side else found.kind
 
 
 def operators(found: DescribedRegion) -> str:

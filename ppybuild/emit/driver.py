@@ -171,8 +171,7 @@ def _told_step(facts: Facts, step: FusedStep | ExactStep, unfused: str | None) -
         scope, _, lines = region.function.rpartition(".lines_")
         first, last, *_ = lines.split("_")
         where = f"line {first} is" if first == last else f"lines {first} to {last} are"
-        sides = [f"`{one.condition}` is {one.truth}" for one in region.assumes]
-        where += f", where {' and '.join(sides)}," if sides else ""
+        where += f", where {region.side}," if region.side else ""
         subject = f"In `{scope}`, {where}"
     return Diagnostic("R3001", f"{subject} {what}", _whole(facts, region.function))
 

@@ -52,6 +52,8 @@ class DescribedRegion:
     """A tensor region, a training step or a forward pass, for a person."""
 
     kind: Literal["region", "training step", "forward pass"]
+    side: str
+    """The way branches go that it is for: "`verbose` is False"; "" where it has none."""
     numerics: str
     through: tuple[tuple[str, str, int], ...]
     """Functions that were looked through: name, file, line."""

@@ -44,6 +44,7 @@ def describe_region(
     types = {} if forward is None else dict(forward.graph.types)
     return DescribedRegion(
         "region",
+        "",
         EXACT if forward is None else FUSED_FORWARD,
         _through(region.functions),
         _operators(region.steps),
@@ -73,14 +74,14 @@ def describe_step(step: FusedStep | ExactStep, unfused: str) -> DescribedRegion:
         inputs.append(RegionInput(given.name, _what(given.kind, given.value, types), role))
         if leaf is not None and leaf.none_on_entry:
             waiting.append(f"the gradient of {given.name} is not None at first")
-    assumed = [f"`{one.condition}` is {not one.truth}" for one in region.assumes]
     return DescribedRegion(
         "forward pass" if region.evaluates else "training step",
+        region.side,
         numerics,
         _through(region.functions),
         _operators(region.steps),
         tuple(inputs),
-        (*assumed, *_EVERY, *_KERNEL, *(_EVALUATES if region.evaluates else _TRAINS), *waiting),
+        (*_EVERY, *_KERNEL, *(_EVALUATES if region.evaluates else _TRAINS), *waiting),
         unfused,
     )
 

@@ -138,3 +138,8 @@ class StepRegion:
     assumes: tuple[Assumed, ...] = ()
     evaluates: bool = False
     """Whether it is one where gradients are off: no step, but a forward pass."""
+
+    @property
+    def side(self) -> str:
+        """The way branches go that it is for, for a person; "" where it has none."""
+        return " and ".join(f"`{one.condition}` is {one.truth}" for one in self.assumes)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ppybuild.cli.region_text import region_lines
 from tests.emit.tensors.building import has_compiler
 from tests.emit.tensors.training import Trained, assert_close, train
 
@@ -45,6 +46,20 @@ def test_program(branching: Trained, name: str) -> None:
     assert not [text for text in branching.warnings if text.startswith("ppy")]
     events = [found["events"][run] for found in (branching.python, branching.native)]
     assert events[1] <= events[0] // 3, events
+
+
+def test_each_side_says_what_it_is_for(branching: Trained) -> None:
+    described = [
+        [*region_lines(branching.emission.regions[name])]
+        for name, splice in branching.emission.splices.items()
+        if splice.function == "branching.train"
+    ]
+    assert sorted(lines[0].partition(", ")[0] for lines in described) == [
+        "training step for where `kind == 'l1'` is False and `kind == 'mse'` is False",
+        "training step for where `kind == 'l1'` is False and `kind == 'mse'` is True",
+        "training step for where `kind == 'l1'` is True",
+    ]
+    assert not [line for lines in described for line in lines[1:] if "kind" in line]
 
 
 def test_each_side_is_a_region(branching: Trained) -> None:

@@ -40,6 +40,8 @@ class Recorder:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         """As `sys.setprofile` calls it."""
         torch = sys.modules.get("torch")
+        # while torch is imported it is there, without what is asked of it below: `compile` is
+        # among the last things that it defines
         if event != "call" or torch is None or not hasattr(torch, "compile"):
             return
         code = frame.f_code

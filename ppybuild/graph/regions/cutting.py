@@ -67,6 +67,12 @@ class Fragment:
     """The same statements, where branches go other ways."""
 
 
+def start_of(fragment: Fragment, block: Block) -> int:
+    """The place of a fragment's first statement in the block that it is cut out of."""
+    places = [(statement.lineno, statement.col_offset) for statement in block]
+    return places.index((fragment.line, fragment.column))
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Own:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from ppybuild.graph.program import Facts
-from ppybuild.graph.regions.cutting import Block, Cutter, Fragment
+from ppybuild.graph.regions.cutting import Block, Cutter, Fragment, start_of
 from ppybuild.graph.regions.following import Stopped
 from ppybuild.graph.regions.inline import ProgramNames
 from ppybuild.graph.regions.leading import leading
@@ -54,6 +54,15 @@ def is_quiet(facts: Facts, node: ast.AST) -> bool:
     return ProgramNames(facts).named(node.func) in _QUIET
 
 
+def computed_attributes(facts: Facts) -> frozenset[str]:
+    """Names of attributes that may run code when they are read."""
+    return frozenset(
+        function.name.rpartition(".")[2]
+        for function in facts.program.functions.values()
+        if function.owner is not None and function.node.decorator_list
+    )
+
+
 def may_catch(facts: Facts, statement: ast.stmt) -> bool:
     """Whether an exception may end at a statement, where what a fragment had bound before it
     failed would be seen."""
@@ -72,6 +81,8 @@ class Evaluations:
 
     facts: Facts
     cutter: Cutter
+    computed: frozenset[str]
+    """Names of attributes that may run code when they are read."""
     refusals: list[Refusal] = field(default_factory=list, init=False)
     """Why calls of modules that are in no fragment are in none."""
     _reason: Refusal | None = field(default=None, init=False)
@@ -95,7 +106,7 @@ class Evaluations:
                 found = self._cuts(block, index, done)
                 if found:
                     first, ahead = found[0], found[0].value is not None
-                    done = _start(block, first) + first.count + ahead
+                    done = start_of(first, block) + first.count + ahead
                     yield tuple(found)
                 else:
                     self.refusals.append(refusal_at(root, self._reason, statement))
@@ -111,16 +122,6 @@ class Evaluations:
             inside = quiet or any(is_quiet(self.facts, item.context_expr) for item in managers)
             for inner in blocks_of(statement):
                 yield from self._blocks(inner, inside)
-
-    @property
-    def _computed(self) -> frozenset[str]:
-        """Names of attributes that may run code when they are read."""
-        functions = self.facts.program.functions.values()
-        return frozenset(
-            function.name.rpartition(".")[2]
-            for function in functions
-            if function.owner is not None and function.node.decorator_list
-        )
 
     def _calls_module(self, node: ast.AST) -> bool:
         """Whether it is a call of a module, or of a function of the program with one."""
@@ -146,7 +147,7 @@ class Evaluations:
         comes before it, where only the rest can be fused."""
         self._reason = None
         found = self._from(block, index, start)
-        place = _start(block, found[0]) if found else index
+        place = start_of(found[0], block) if found else index
         for later in range(place + 1, index + 1)[-WAYS:] if found else ():
             found += self._from(block, index, later)
         return found
@@ -183,7 +184,7 @@ class Evaluations:
         found: list[Fragment] = []
         if stop == len(block):
             return found
-        for value in leading(block[stop], self._computed):
+        for value in leading(block[stop], self.computed):
             if stop == index and not any(map(self._calls_module, ast.walk(value))):
                 continue
             try:
@@ -193,9 +194,3 @@ class Evaluations:
             if len(found) == WAYS:
                 break
         return found
-
-
-def _start(block: Block, fragment: Fragment) -> int:
-    """The place of a fragment's first statement."""
-    places = [(statement.lineno, statement.col_offset) for statement in block]
-    return places.index((fragment.line, fragment.column))

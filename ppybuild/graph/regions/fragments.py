@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from typing import final
 
 from ppybuild.graph.program import Facts
-from ppybuild.graph.regions.cutting import Block, Cutter, Fragment
+from ppybuild.graph.regions.cutting import Block, Cutter, Fragment, start_of
 from ppybuild.graph.regions.evaluations import (
     Evaluations,
     Refusal,
+    computed_attributes,
     is_quiet,
     may_catch,
     refusal_at,
@@ -68,10 +69,11 @@ def discover_fragments(
     refused: dict[Scope, tuple[Refusal, ...]] = {}
     if any(_COMPILES.search(module.text) for module in facts.program.modules.values()):
         return Fragments({}, {})
+    computed = computed_attributes(facts)
     for scope, node in _scopes(facts):
         if scope.function in steps:
             continue
-        groups, refusals = _of_scope(facts, torch, seeds, scope, node)
+        groups, refusals = _of_scope(facts, torch, seeds, scope, node, computed)
         if groups:
             found[scope] = groups
         if refusals:
@@ -80,7 +82,12 @@ def discover_fragments(
 
 
 def _of_scope(
-    facts: Facts, torch: Torch, seeds: Seeds, scope: Scope, node: Code
+    facts: Facts,
+    torch: Torch,
+    seeds: Seeds,
+    scope: Scope,
+    node: Code,
+    computed: frozenset[str],
 ) -> tuple[tuple[tuple[Fragment, ...], ...], tuple[Refusal, ...]]:
     """The fragments of one function or module, and why what is in none is in none."""
     decorators = [] if isinstance(node, ast.Module) else node.decorator_list
@@ -93,7 +100,8 @@ def _of_scope(
     if liveness.watched is not None:
         return (), (("all variables may be read by name here", liveness.watched),)
     cutter = Cutter(facts, torch, seeds, scope, liveness)
-    finder, evaluations = _Finder(facts, cutter, node), Evaluations(facts, cutter)
+    finder = _Finder(facts, cutter, node)
+    evaluations = Evaluations(facts, cutter, computed)
     steps = tuple(finder.groups())
     quiet = tuple(evaluations.groups(node, [way for ways in steps for way in ways]))
     return (*steps, *quiet), (*finder.refusals, *evaluations.refusals)
@@ -142,9 +150,7 @@ class _Finder:
             for block, index in chain:
                 found = self._cuts(block, index, done.get(id(block), 0))
                 if found:
-                    first = found[0]
-                    start = next(i for i, s in enumerate(block) if s.lineno == first.line)
-                    done[id(block)] = start + first.count
+                    done[id(block)] = start_of(found[0], block) + found[0].count
                     yield tuple(found)
                     break
             else:
@@ -193,7 +199,7 @@ class _Finder:
         self, found: list[Fragment], block: Block, index: int
     ) -> Iterator[Fragment]:
         """The largest fragment without its last statements."""
-        start = next(i for i, s in enumerate(block) if s is found[0].function.node.body[0])
+        start = start_of(found[0], block)
         stop = start + found[0].count
         for earlier in range(stop - 1, max(index, stop - 1 - ENDS), -1):
             with contextlib.suppress(Stopped):

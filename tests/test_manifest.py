@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ppybuild.diagnostics import Failure
 from ppybuild.manifest import find, load
-from ppybuild.toml_keys import Span, locate_keys
+from ppybuild.manifest.keys import Span, locate_keys
 
 
 def write(folder: Path, text: str) -> Path:

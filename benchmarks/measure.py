@@ -87,11 +87,13 @@ def peak_memory(command: Sequence[str | Path]) -> int:
     return usage.ru_maxrss * 1024
 
 
-def run_columns(commands: Mapping[str, Sequence[str | Path]]) -> dict[str, Column]:
-    """Run each program `PROCESSES` times, the programs in turn, so that a slow minute of
-    the machine falls on all of them."""
+def run_columns(
+    commands: Mapping[str, Sequence[str | Path]], processes: int = PROCESSES
+) -> dict[str, Column]:
+    """Run each program so many times, the programs in turn, so that a slow minute of the
+    machine falls on all of them."""
     runs: dict[str, list[Run]] = {name: [] for name in commands}
-    for _ in range(PROCESSES):
+    for _ in range(processes):
         for name, command in commands.items():
             runs[name].append(read_run(run_program(command)))
     return {name: collect(name, found) for name, found in runs.items()}

@@ -31,22 +31,6 @@ INPUT_TYPES: Mapping[str, str] = {
 }
 """By kind of input: the C++ parameter, up to its name."""
 
-# Words of C++, names of the generated code, and macros of the C library.
-_RESERVED = frozenset(
-    """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t
-    char16_t char32_t class compl concept const consteval constexpr constinit const_cast
-    continue co_await co_return co_yield decltype default delete do double dynamic_cast
-    else enum explicit export extern false float for friend goto if inline int long
-    mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected
-    public register reinterpret_cast requires return short signed sizeof static
-    static_assert static_cast struct switch template this thread_local throw true try
-    typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
-    xor_eq at c10 ppy std torch main errno past self args nargsf kwnames found linux unix
-    NULL EOF stdin stdout stderr assert
-    """.split()  # noqa: SIM905
-)
-
 _LIST_HEADERS = {False: "ATen/core/IListRef.h", True: "ATen/core/List.h"}
 
 
@@ -241,16 +225,16 @@ def _values(arguments: tuple[Argument, ...], names: Mapping[Value, str]) -> list
 
 
 def variable_names(graph: Graph) -> Mapping[Value, str]:
-    """A C++ variable for each value: the program's name where it has one, else `t0`, `t1`."""
+    """A C++ variable for each value: `v_x` of one that the program calls `x`, which is no word
+    of C++, no macro and no name of the code around it; else `t0`, `t1`."""
     wanted = dict(graph.names)
     wanted.update((used.value, used.name) for used in graph.inputs)
     made = [value for node in graph.nodes for value in node.results]
     names: dict[Value, str] = {}
-    taken = set(_RESERVED)
+    taken: set[str] = set()
     for value in [*(used.value for used in graph.inputs), *made]:
         base = re.sub(r"\W+", "_", wanted.get(value, ""), flags=re.ASCII).strip("_")
-        if not base or base[0].isdigit():
-            base = f"t{value.id}"
+        base = f"v_{base}" if base else f"t{value.id}"
         name, count = base, 1
         while name in taken or f"{name}_in" in taken:
             count += 1

@@ -188,7 +188,7 @@ def _running(settings: Settings) -> Parameters:
     )
 
 
-_FUNCTIONAL = "torch.nn.functional"
+FUNCTIONAL = "torch.nn.functional"
 
 BATCH_NORM = "torch.batch_norm"
 """What writes the layer's buffers too; see `updates.py`."""
@@ -198,13 +198,13 @@ _MEAN: Mapping[str, Setting] = {"ceil_mode": False, "count_include_pad": True}
 
 _LAYERS: Mapping[str, Layer] = {
     "Linear": Layer(
-        f"{_FUNCTIONAL}.linear",
+        f"{FUNCTIONAL}.linear",
         ("weight", "bias"),
         (("in_features", REQUIRED), ("out_features", REQUIRED), ("bias", True)),
         parameters=_linear,
     ),
     "Embedding": Layer(
-        f"{_FUNCTIONAL}.embedding",
+        f"{FUNCTIONAL}.embedding",
         ("weight",),
         (("num_embeddings", REQUIRED), ("embedding_dim", REQUIRED)),
         held=(
@@ -216,7 +216,7 @@ _LAYERS: Mapping[str, Layer] = {
         parameters=_embedding,
     ),
     "LayerNorm": Layer(
-        f"{_FUNCTIONAL}.layer_norm",
+        f"{FUNCTIONAL}.layer_norm",
         ("normalized_shape", "weight", "bias", "eps"),
         (
             ("normalized_shape", REQUIRED),
@@ -235,7 +235,7 @@ _LAYERS: Mapping[str, Layer] = {
     "MaxPool1d": _pool("torch.max_pool1d", _MAXIMUM),
     "MaxPool2d": _pool("torch.max_pool2d", _MAXIMUM),
     "AvgPool1d": _pool("torch.avg_pool1d", _MEAN, wide=True),
-    "AvgPool2d": _pool(f"{_FUNCTIONAL}.avg_pool2d", {**_MEAN, "divisor_override": None}),
+    "AvgPool2d": _pool(f"{FUNCTIONAL}.avg_pool2d", {**_MEAN, "divisor_override": None}),
     "AdaptiveAvgPool2d": Layer(
         "torch._C._nn.adaptive_avg_pool2d",
         ("output_size",),
@@ -243,7 +243,7 @@ _LAYERS: Mapping[str, Layer] = {
         ("output_size",),
     ),
     "Dropout": Layer(
-        f"{_FUNCTIONAL}.dropout",
+        f"{FUNCTIONAL}.dropout",
         ("p",),
         (("p", 0.5),),
         ("p",),
@@ -257,28 +257,28 @@ _LAYERS: Mapping[str, Layer] = {
         ("start_dim", "end_dim"),
     ),
     "ReLU": _in_place("torch.relu"),
-    "SiLU": _in_place(f"{_FUNCTIONAL}.silu"),
-    "SELU": _in_place(f"{_FUNCTIONAL}.selu"),
-    "ReLU6": _in_place(f"{_FUNCTIONAL}.relu6"),
-    "Mish": _in_place(f"{_FUNCTIONAL}.mish"),
-    "Hardswish": _in_place(f"{_FUNCTIONAL}.hardswish"),
-    "LogSigmoid": Layer(f"{_FUNCTIONAL}.logsigmoid"),
+    "SiLU": _in_place(f"{FUNCTIONAL}.silu"),
+    "SELU": _in_place(f"{FUNCTIONAL}.selu"),
+    "ReLU6": _in_place(f"{FUNCTIONAL}.relu6"),
+    "Mish": _in_place(f"{FUNCTIONAL}.mish"),
+    "Hardswish": _in_place(f"{FUNCTIONAL}.hardswish"),
+    "LogSigmoid": Layer(f"{FUNCTIONAL}.logsigmoid"),
     "Tanh": Layer("torch.tanh"),
     "Sigmoid": Layer("torch.sigmoid"),
-    "GELU": _activation(f"{_FUNCTIONAL}.gelu", approximate="none"),
-    "LeakyReLU": _activation(f"{_FUNCTIONAL}.leaky_relu", negative_slope=0.01, inplace=False),
-    "ELU": _activation(f"{_FUNCTIONAL}.elu", alpha=1.0, inplace=False),
-    "Softplus": _activation(f"{_FUNCTIONAL}.softplus", beta=1.0, threshold=20.0),
-    "Softmax": _activation(f"{_FUNCTIONAL}.softmax", dim=REQUIRED),
-    "LogSoftmax": _activation(f"{_FUNCTIONAL}.log_softmax", dim=REQUIRED),
-    "MSELoss": _loss(f"{_FUNCTIONAL}.mse_loss"),
-    "L1Loss": _loss(f"{_FUNCTIONAL}.l1_loss"),
-    "SmoothL1Loss": _loss(f"{_FUNCTIONAL}.smooth_l1_loss", beta=1.0),
-    "BCELoss": _loss(f"{_FUNCTIONAL}.binary_cross_entropy"),
-    "BCEWithLogitsLoss": _loss(f"{_FUNCTIONAL}.binary_cross_entropy_with_logits"),
-    "NLLLoss": _loss(f"{_FUNCTIONAL}.nll_loss", ignore_index=-100),
+    "GELU": _activation(f"{FUNCTIONAL}.gelu", approximate="none"),
+    "LeakyReLU": _activation(f"{FUNCTIONAL}.leaky_relu", negative_slope=0.01, inplace=False),
+    "ELU": _activation(f"{FUNCTIONAL}.elu", alpha=1.0, inplace=False),
+    "Softplus": _activation(f"{FUNCTIONAL}.softplus", beta=1.0, threshold=20.0),
+    "Softmax": _activation(f"{FUNCTIONAL}.softmax", dim=REQUIRED),
+    "LogSoftmax": _activation(f"{FUNCTIONAL}.log_softmax", dim=REQUIRED),
+    "MSELoss": _loss(f"{FUNCTIONAL}.mse_loss"),
+    "L1Loss": _loss(f"{FUNCTIONAL}.l1_loss"),
+    "SmoothL1Loss": _loss(f"{FUNCTIONAL}.smooth_l1_loss", beta=1.0),
+    "BCELoss": _loss(f"{FUNCTIONAL}.binary_cross_entropy"),
+    "BCEWithLogitsLoss": _loss(f"{FUNCTIONAL}.binary_cross_entropy_with_logits"),
+    "NLLLoss": _loss(f"{FUNCTIONAL}.nll_loss", ignore_index=-100),
     "CrossEntropyLoss": _loss(
-        f"{_FUNCTIONAL}.cross_entropy", ignore_index=-100, label_smoothing=0.0
+        f"{FUNCTIONAL}.cross_entropy", ignore_index=-100, label_smoothing=0.0
     ),
 }
 

@@ -10,8 +10,15 @@ import ast
 from collections.abc import Iterator
 
 from ppybuild.graph.regions.built import PROGRAM, Built
-from ppybuild.graph.regions.inline import ProgramNames
-from ppybuild.graph.regions.layers import BATCH_NORM, IDENTITY, LAYERS, MODULE_LIST, SEQUENTIAL
+from ppybuild.graph.regions.inline import LIBRARIES, ProgramNames
+from ppybuild.graph.regions.layers import (
+    BATCH_NORM,
+    FUNCTIONAL,
+    IDENTITY,
+    LAYERS,
+    MODULE_LIST,
+    SEQUENTIAL,
+)
 from ppybuild.graph.regions.optimizers import is_grouped, read_groups
 from ppybuild.graph.regions.step_records import Optimized
 from ppybuild.graph.regions.stepping import StepBody
@@ -120,7 +127,7 @@ class TrainerBody(StepBody):
         evaluates = layer is not None and layer.has_modes and not built.setting("training")
         if layer is None or len(positional) != layer.inputs or keywords:
             raise Unsupported("a layer that is called with other than its inputs", node)
-        self.note_own(layer.calls)
+        self._note_layer(layer.calls)
         if layer.calls == BATCH_NORM:
             source = self._given(positional[0], node)
             updates = Updates(self, self.step, node)
@@ -139,6 +146,15 @@ class TrainerBody(StepBody):
             else:
                 named[name] = self._parameter(target, name)
         return self._function(layer.calls, positional, named, node)
+
+    def _note_layer(self, calls: str) -> None:
+        """The function by which a layer's forward reaches what it calls: torch's layers go
+        through `torch.nn.functional` where that has a function of the name."""
+        torch, name = self.trace.torch, f"{FUNCTIONAL}.{calls.rpartition('.')[2]}"
+        if torch.function(name) or torch.source(name) or torch.dispatched(name):
+            self.note_own(name)
+        if calls.rpartition(".")[0] in LIBRARIES:
+            self.note_own(calls)
 
     def _method_of(
         self,

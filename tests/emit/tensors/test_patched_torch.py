@@ -160,3 +160,63 @@ def test_what_a_module_s_forward_names_is_looked_up_again(tmp_path: Path) -> Non
     assert_same([one for one, _ in trained.native], [one for one, _ in trained.python])
     native = [engine for _, engine in trained.native]
     assert native == [False, True, True, False, True, True, True, False]
+
+
+LAYERS = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()
+        )
+        self.head = nn.Linear(36, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+def train(net, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def run():
+    torch.manual_seed(4)
+    x, y, net = torch.randn(5, 1, 8, 8), torch.randint(0, 2, (5,)), Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    return [train(net, optimizer, x, y) for _ in range(3)]
+
+
+def replaced(name, other):
+    kept = getattr(F, name)
+    setattr(F, name, other)
+    try:
+        return run()
+    finally:
+        setattr(F, name, kept)
+
+
+def main():
+    return [
+        run(),
+        replaced("relu", lambda x, inplace=False: x * 2),
+        replaced("conv2d", lambda x, w, b, *rest: torch.conv2d(x, w, b, *rest) * 2),
+        replaced("max_pool2d", lambda x, *rest, **more: torch.max_pool2d(x, 2) * 3),
+        replaced("batch_norm", lambda x, *rest: x * 0.5),
+        run(),
+    ]
+"""
+
+
+def test_what_torch_s_layers_call_is_looked_up_again(tmp_path: Path) -> None:
+    trained = train(tmp_path, {"layers": LAYERS}, "exact")
+    assert "layers.train" in trained.regions
+    assert_same(trained.native, trained.python)

@@ -38,13 +38,15 @@ def constructor_of(context: Context, place: Place, node: ast.Call, name: str) ->
     if hierarchy.method(name, "__new__") is not None:
         return None
     spelled = context.facts.program.classes[name].node.name
+    if "__init__" in context.stored_attributes:
+        return None
     made = hierarchy.method(name, "__init__")
     if any(hierarchy.is_dataclass(each) for each in order):
         return None if made is not None else dataclass_taker(context, name, spelled)
     if made is None:
         return Taker(spelled, (), "") if not hierarchy.library_bases(name) else None
     signature = context.facts.signatures.get(made.name)
-    if signature is None or made.node.decorator_list or "__init__" in context.stored_attributes:
+    if signature is None or made.node.decorator_list:
         return None
     if context.certainty.is_overloaded(made.name) or made.name.count("#"):
         return None
@@ -68,6 +70,8 @@ def dataclass_taker(context: Context, name: str, spelled: str) -> Taker | None:
         node = context.facts.program.classes[each].node
         if not context.hierarchy.is_dataclass(each) or not has_plain_init(node):
             return None
+        if any(isinstance(statement, _COMPOUND) for statement in node.body):
+            return None  # it may hold fields
         for statement in node.body:
             if isinstance(statement, ast.AnnAssign) and "ClassVar" not in spelling(statement):
                 field = field_of(statement)
@@ -76,6 +80,9 @@ def dataclass_taker(context: Context, name: str, spelled: str) -> Taker | None:
                 found[field.name] = field
     shown = f"its fields are {', '.join(f'`{field}`' for field in found)}" if found else ""
     return Taker(spelled, tuple(found.values()), shown)
+
+
+_COMPOUND = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match
 
 
 def spelling(statement: ast.AnnAssign) -> str:

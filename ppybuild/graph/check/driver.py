@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
+import re
+import tokenize
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,7 +38,7 @@ from ppybuild.graph.check.values import (
     check_unpacking,
 )
 from ppybuild.graph.library import Library
-from ppybuild.graph.program import Facts, Function, Module
+from ppybuild.graph.program import Facts, Function
 from ppybuild.graph.recursion import deep_recursion
 from ppybuild.graph.syntax import children
 
@@ -76,16 +79,27 @@ def check(facts: Facts, library: Library | None = None) -> tuple[Diagnostic, ...
         walker = _Walker(context, by_node, context.flags)
         for statement, inner in walker.body(place, module.tree.body):
             walker.visit(inner, statement)
-        found.extend(one for one in walker.found if not is_ignored(module, one))
+        ignored = ignored_lines(module.text) if walker.found else frozenset()
+        found.extend(one for one in walker.found if _line(one) not in ignored)
     return tuple(sorted(set(found), key=_order))
 
 
-def is_ignored(module: Module, found: Diagnostic) -> bool:
-    """True on a line that tells type checkers to look away."""
-    where = found.location
-    if where is None or "# type: ignore" not in module.text:
-        return False
-    return "# type: ignore" in module.text.splitlines()[where.line - 1]
+def ignored_lines(text: str) -> frozenset[int]:
+    """Lines whose comment tells type checkers to look away."""
+    if not _IGNORE.search(text):
+        return frozenset()
+    return frozenset(
+        token.start[0]
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT and _IGNORE.match(token.string)
+    )
+
+
+_IGNORE = re.compile(r"#\s*type:\s*ignore\b")
+
+
+def _line(found: Diagnostic) -> int | None:
+    return None if found.location is None else found.location.line
 
 
 def _order(found: Diagnostic) -> tuple[str, int, int, str, str]:

@@ -2,6 +2,7 @@
 functions that look as if they gave nothing."""
 
 import enum
+import sys
 import typing
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 
@@ -127,9 +128,29 @@ def pair(flag):
     return None
 
 
+@dataclass
+class Configured:
+    rate: float
+    if sys.version_info >= (3, 8):
+        depth: int = 3
+
+
+class Replaced:
+    def __init__(self) -> None:
+        self.values = ()
+
+
+def take_three(self: Replaced, a: int, b: int, c: int) -> None:
+    self.values = (a, b, c)
+
+
+Replaced.__init__ = take_three
+
+
 print(Open(a=1).a, Derived().run(), Both().show(), Color(1).name, Point(1).x, Made(1, 2))
 print(Singleton(1, 2) is not None, Options(0.1, 3, deep=True).total)
 model = Grown()
 print(model(torch.zeros(1, 2)).shape, model(torch.zeros(1, 2), mask=3).shape)
 model.note = "kept"
 print(model.note, total(Square()), compare(1, 2), pair(True), 1 == "a", "a" in ["b"])
+print(Configured(1.0, 2).depth, Replaced(1, 2, 3).values)

@@ -116,13 +116,14 @@ def augment(body: Body, node: ast.AugAssign) -> None:
         _augment_field(body, node, target)
         return
     left = body.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-    if isinstance(left.kind, SetOf | DictOf):
-        _augment_table(body, node, left, body.value(node.value))
+    if isinstance(left.kind, SetOf | DictOf | ListOf | ArrayOf):
+        left = _change(body, node, left)
+        if has_effects(node.value):
+            body.assign(node, target.id, left)
         return
-    if isinstance(left.kind, ListOf | ArrayOf):
-        _extend(body, node, left)
-        return
-    if left.kind == TEXT and isinstance(node.op, ast.Add) and target.id in body.places:
+    binds = any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.value))
+    adds = isinstance(node.op, ast.Add) and not binds
+    if left.kind == TEXT and adds and target.id in body.places:
         right = body.value(node.value)
         if right.kind == TEXT:
             body.line(f"ppy_keep_more(&{left.c}, {right.c});")
@@ -138,14 +139,23 @@ def _augment_field(body: Body, node: ast.AugAssign, target: ast.Attribute) -> No
     if not isinstance(where.kind, ObjectOf):
         raise Refused(node, f"an assignment to `{ast.unparse(target)}`")
     left = load_field(body, target, where)
-    if isinstance(left.kind, ListOf | ArrayOf):
-        _extend(body, node, left)
-    elif isinstance(left.kind, SetOf | DictOf):
-        _augment_table(body, node, left, body.value(node.value))
+    if isinstance(left.kind, SetOf | DictOf | ListOf | ArrayOf):
+        value = _change(body, node, left)
     else:
         left = body.keep(left) if has_effects(node.value) else left
         value = lower_binary(body, node, node.op, left, body.value(node.value))
-        store_field(body, target, where, value)
+    store_field(body, target, where, value)
+
+
+def _change(body: Body, node: ast.AugAssign, left: Value) -> Value:
+    """Change what was there before the value, which may put another in its place."""
+    if has_effects(node.value):
+        left = body.keep(left)
+    if isinstance(left.kind, ListOf | ArrayOf):
+        _extend(body, node, left)
+    else:
+        _augment_table(body, node, left, body.value(node.value))
+    return left
 
 
 def _extend(body: Body, node: ast.AugAssign, left: Value) -> None:
@@ -203,6 +213,8 @@ def delete(body: Body, target: ast.expr) -> None:
     if not isinstance(target, ast.Subscript):
         raise Refused(target, f"`del {ast.unparse(target)}`")
     where = body.value(target.value)
+    if has_effects(target.slice):
+        where = body.keep(where)
     if isinstance(target.slice, ast.Slice):
         splice(body, target, where, target.slice, "NULL")
         return

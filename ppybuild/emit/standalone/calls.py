@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins as python
 from collections.abc import Callable
 
 from ppybuild.emit.names import mangle
@@ -27,7 +28,11 @@ def lower_call(body: Body, node: ast.Call) -> Value:
     if callee is None and isinstance(node.func, ast.Attribute):
         return lower_method(body, node, ast.unparse(node.func))
     if callee is None:
-        raise Refused(node, f"the call of `{ast.unparse(node.func)}`, whatever it is")
+        name = ast.unparse(node.func)
+        is_builtin = hasattr(python, name) and name not in body.locals
+        raise Refused(
+            node, f"`{name}`" if is_builtin else f"the call of `{name}`, whatever it is"
+        )
     match callee.kind:
         case "project":
             return _project(body, node, callee.name)

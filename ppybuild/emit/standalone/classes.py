@@ -105,9 +105,15 @@ def _write_equal(whole: Whole, form: ClassForm) -> None:
     name = form.method("__eq__")
     if name is None:
         return
-    written = whole.form(name, form.methods["__eq__"])
-    if written.result != BOOL or [*written.parameters.values()] != [ObjectOf(form.name)] * 2:
-        raise Refused(form.methods["__eq__"], "an `__eq__` of other than two of the class")
+    node, simple, written = form.methods["__eq__"], form.node.name, whole.facts.signatures[name]
+    kinds = [kind_of(each.type) for each in written.parameters]
+    if kind_of(written.result) != BOOL or kinds != [ObjectOf(form.name)] * 2:
+        raise Refused(
+            node,
+            f"an `__eq__` of other than two of `{simple}`",
+            f"declare `other: {simple}`, and `-> bool`",
+        )
+    whole.form(name, node)
 
 
 def _form(whole: Whole, found: Class) -> ClassForm:

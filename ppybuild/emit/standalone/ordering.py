@@ -90,8 +90,10 @@ def extreme(is_max: bool) -> Rule:
             raise Refused(node, f"these arguments of `{name}`")
         args = [body.keep(arg) for arg in body.values(*node.args)]
         kind = args[0].kind
-        if any(arg.kind != kind for arg in args) or not has_order(kind):
+        if any(arg.kind != kind for arg in args):
             raise Refused(node, f"`{name}` of values of several types", "make them one type")
+        if not has_order(kind):
+            raise Refused(node, f"`{name}` of {show(kind)}")
         best = body.variable(kind)
         body.set(best, args[0])
         for arg in args[1:]:

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable
 
 from ppybuild.emit.standalone.body import Body
-from ppybuild.emit.standalone.entries import address, as_key, fit, set_of
+from ppybuild.emit.standalone.entries import address, as_key, dict_of, fit, set_of
 from ppybuild.emit.standalone.items import item
 from ppybuild.emit.standalone.kinds import (
     BOOL,
+    DictOf,
     ListOf,
     SetOf,
     TupleOf,
@@ -83,6 +84,8 @@ def lower_set_call(body: Body, node: ast.Call) -> Value:
         for arg in node.args:
             _add_all(body, arg, made)
         return made
+    if isinstance(body.kind_at(node.args[0]), SetOf | DictOf):
+        return _set_from(body, node, body.keep(body.value(node.args[0])))
     values = listed(body, node.args[0])
     assert isinstance(values.kind, ListOf)
     if not may_be_key(values.kind.item):
@@ -94,11 +97,25 @@ def lower_set_call(body: Body, node: ast.Call) -> Value:
     return made
 
 
+def _set_from(body: Body, node: ast.Call, more: Value) -> Value:
+    """What has its hashes at hand: CPython makes room for all of it first."""
+    if isinstance(more.kind, SetOf):
+        body.at(node)
+        return body.root(more.kind, f"ppy_set_copy({more.c})")
+    made = new_set(body, node, SetOf(dict_of(more).key))
+    body.line(f"ppy_set_update_keys({made.c}, {more.c});")
+    return made
+
+
 def _add_all(body: Body, node: ast.expr, where: Value) -> None:
-    if body.kind_at(node) == where.kind and not isinstance(node, ast.GeneratorExp):
+    kind = body.kind_at(node)
+    update = "ppy_set_update" if kind == where.kind else ""
+    if isinstance(kind, DictOf) and kind.key == set_of(where).item:
+        update = "ppy_set_update_keys"
+    if update and not isinstance(node, ast.GeneratorExp):
         more = body.value(node)
         body.at(node)
-        body.line(f"ppy_set_update({where.c}, {more.c});")
+        body.line(f"{update}({where.c}, {more.c});")
         return
     each_of(body, node, lambda value: add(body, node, where, value))
 

@@ -63,6 +63,7 @@ _DEFAULTS = {"center": constant(" "), "ljust": constant(" "), "rjust": constant(
 _KEYWORDS = {("split", "maxsplit"), ("rsplit", "maxsplit")}
 """Arguments that may be named: the second of each."""
 _PARTED = {"partition": "ppy_partition", "rpartition": "ppy_partition_last"}
+_KNOWN = {"join", *_PARTED, *(name for name, _ in _ROWS)}
 
 
 def lower_text_method(body: Body, node: ast.Call, value: Value, method: str) -> Value:
@@ -73,19 +74,21 @@ def lower_text_method(body: Body, node: ast.Call, value: Value, method: str) -> 
     if len(named) != len(node.keywords) or (named and len(node.args) != 1):
         raise Refused(node, f"these arguments of `str.{method}`")
     given = [*node.args, *(each.value for each in named)]
-    if method in ("startswith", "endswith") and isinstance(given[0], ast.Tuple):
-        return _any_end(body, node, value, method, given[0])
+    if method in ("startswith", "endswith"):
+        match given:
+            case [ast.Tuple() as ends]:
+                return _any_end(body, node, value, method, ends)
     args = [to_int(arg) for arg in body.values(*given)]
     if method in _DEFAULTS and len(args) == 1:
         args.append(_DEFAULTS[method])
     if method in _PARTED and [arg.kind for arg in args] == [TEXT]:
         return _parted(body, node, _PARTED[method], value, args[0])
     row = _ROWS.get((method, len(args)))
-    if row is None:
+    if row is None and method not in _KNOWN:
         raise Refused(node, f"`str.{method}`")
-    c, kinds, result = row
-    if tuple(arg.kind for arg in args) != kinds:
+    if row is None or tuple(arg.kind for arg in args) != row[1]:
         raise Refused(node, f"these arguments of `str.{method}`")
+    c, _, result = row
     body.at(node)
     return body.temporary(result, f"{c}({', '.join(each.c for each in (value, *args))})")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.emit.standalone.building import Builder, refusals, run_native, run_python
+from ppybuild.emit.standalone.program import Standalone
+from tests.emit.standalone.building import Builder, emitted, refusals, run_native, run_python
 
 PROGRAMS = Path(__file__).parent / "cases"
 PLAIN = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "errors")
@@ -167,3 +168,45 @@ def test_under_sanitizers(tmp_path: Path) -> None:
     done = run_native(program)
     assert done.last == "ZeroDivisionError: integer division or modulo by zero"
     assert done.output == run_python(tmp_path / "more").output
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ('"hello".startswith(("ell", "x"), 1)', "these arguments of `str.startswith`"),
+        ('"hello".endswith(("he", "x"), 0, 2)', "these arguments of `str.endswith`"),
+        ('"hello".startswith()', "these arguments of `str.startswith`"),
+        ('"hello".casefold()', "`str.casefold`"),
+        ("max(Money(), Money())", "`max` of Money"),
+        ("max(1, 2.5)", "`max` of values of several types"),
+        ("ascii(1)", "`ascii`"),
+    ],
+)
+def test_what_is_said_of_an_expression(expression: str, message: str, tmp_path: Path) -> None:
+    text = f"""\
+class Money:
+    pass
+
+
+try:
+    print({expression})
+except TypeError:
+    pass
+"""
+    ((line, said),) = refusals(tmp_path, {"main.py": text})
+    assert line == 6
+    assert said.startswith(f"{message}: ")
+
+
+def test_equal_takes_the_class_itself(tmp_path: Path) -> None:
+    text = """\
+class Money:
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+print(Money() == Money())
+"""
+    found = emitted(tmp_path, {"main.py": text})
+    assert not isinstance(found, Standalone)
+    assert [each.help for each in found] == ["declare `other: Money`, and `-> bool`"]

@@ -182,6 +182,16 @@ ppy_list *ppy_set_again(const ppy_list *set) {
 
 void ppy_set_update(ppy_list *a, const ppy_list *b) { merge(a, b); }
 
+void ppy_set_update_keys(ppy_list *set, const ppy_list *dict) {
+    const ppy_table *keys = dict->table;
+    const int64_t used = set->table->used + keys->used;
+    if ((set->table->fill + keys->used) * 5 >= set->table->mask * 3) resize(set, used * 2);
+    for (int64_t at = 0; at < dict->length; at++) {
+        const char *key = (const char *)dict->data + at * dict->layout->bytes; /* it comes first */
+        if (keys->states[at] == PPY_LIVE) add(set, key, keys->hashes[at]);
+    }
+}
+
 ppy_list *ppy_set_union(const ppy_list *a, const ppy_list *b) {
     ppy_list *made = ppy_set_copy(a);
     merge(made, b);

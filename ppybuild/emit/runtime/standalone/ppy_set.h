@@ -23,6 +23,7 @@ ppy_list *ppy_set_difference(const ppy_list *a, const ppy_list *b);
 ppy_list *ppy_set_symmetric(const ppy_list *a, const ppy_list *b);
 /* a |= b, a -= b, a ^= b, a &= b */
 void ppy_set_update(ppy_list *a, const ppy_list *b);
+void ppy_set_update_keys(ppy_list *set, const ppy_list *dict);
 void ppy_set_remove_all(ppy_list *a, const ppy_list *b);
 void ppy_set_flip(ppy_list *a, const ppy_list *b);
 void ppy_set_keep_common(ppy_list *a, const ppy_list *b);

@@ -97,3 +97,91 @@ a = b = [1]
 a += [2]
 a, (c, f) = [9], (1, "t")
 print(a, b, c, f)
+
+
+@dataclass
+class Box:
+    items: list[int]
+    seen: set[int]
+
+
+g = [1]
+h = {1}
+k = {1: 2}
+box = Box([1], {1})
+
+
+def again() -> list[int]:
+    global g
+    g = [100, 200]
+    return [2]
+
+
+def again_set() -> set[int]:
+    global h
+    h = {100}
+    return {2}
+
+
+def again_dict() -> dict[int, int]:
+    global k
+    k = {100: 0}
+    return {3: 4}
+
+
+def again_box() -> list[int]:
+    box.items = [100]
+    return [2]
+
+
+def again_seen() -> set[int]:
+    box.seen = {100}
+    return {2}
+
+
+def zero() -> int:
+    global g
+    g = [7, 8, 9]
+    return 0
+
+
+def one() -> int:
+    global k
+    k = {1: 5, 6: 6}
+    return 1
+
+
+def in_function() -> None:
+    global g
+    held = g
+    g += again()
+    print(g, held, g is held)
+
+
+old, old_set, old_dict, old_items, old_seen = g, h, k, box.items, box.seen
+g += again()
+h |= again_set()
+k |= again_dict()
+box.items += again_box()
+box.seen |= again_seen()
+print(g, h, k, box, old, old_set, old_dict, old_items, old_seen)
+in_function()
+old = g = [1, 2, 3]
+del g[zero()]
+print(g, old)
+old = g = [1, 2, 3]
+del g[zero() : 2]
+print(g, old)
+del k[one()]
+print(k)
+
+
+def bound() -> str:
+    text = "a"
+    text += (text := "b")
+    held = [1]
+    held += (held := [2])
+    return f"{text} {held}"
+
+
+print(bound())

@@ -72,3 +72,17 @@ for i, name in [(1, "a"), (2, "b"), (1, "a")]:
     seen.add((i, name))
 growing.clear()
 print(growing, max({3, 9, 4}), sum({1, 2, 3}), list({2, 1}), sorted({(2, "x"), (1, "y")}))
+for size in (4, 5, 6, 11, 12, 31, 49, 50, 99, 100, 277, 1001):
+    numbers = random(size, size, 100000)
+    made = set(numbers)
+    keyed = {v: 0 for v in numbers}
+    print(size, show(set(made)), "|", show(set(keyed)), "|", show(set(keyed.keys())))
+    joined = {5, 1000003}
+    joined.update(keyed)
+    print(show(joined))
+    for v in numbers[: size // 2]:
+        made.discard(v)
+        keyed.pop(v, 0)
+    joined.update(made)
+    joined.update(keyed)
+    print(show(set(made)), "|", show(set(keyed)), "|", show(joined))

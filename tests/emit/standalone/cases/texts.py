@@ -49,4 +49,5 @@ try:
     print("x".center(5, "ab"))
 except TypeError as error:
     print(error)
+print("hello".startswith(("x", "he")), "hello".endswith(("x",)), "hello".startswith(()))
 print("abc".split(""))

@@ -15,7 +15,7 @@ from ppybuild.diagnostics import Diagnostic
 from ppybuild.graph.flow import Slot
 from ppybuild.graph.imports import absolute_name, imports_of, provides
 from ppybuild.graph.lattice import is_known, join_all, widened
-from ppybuild.graph.locations import locate
+from ppybuild.graph.locations import locate, source_path
 from ppybuild.graph.program import Facts, Function, Module, Parameter
 from ppybuild.graph.scopes import scope_of, statements_of
 from ppybuild.graph.types import (
@@ -84,6 +84,18 @@ class Plans:
         """Decide what the module gets. Errors E1304 name parameters that nothing types, as
         warnings where `partial`."""
         return _Planner(self, module).plan()
+
+    def first_call(self, function: Function) -> str | None:
+        """Where the program calls a function first, as `app/train.py:12`."""
+        callees = self.facts.callees
+        for module in self.facts.program.modules.values():
+            for node in ast.walk(module.tree):
+                if not isinstance(node, ast.Call):
+                    continue
+                callee = callees.get(node)
+                if callee is not None and callee.name == function.name:
+                    return f"{source_path(module)}:{node.lineno}"
+        return None
 
 
 class _Planner:
@@ -215,9 +227,16 @@ class _Planner:
         nodes = [found for found in ast.walk(function.node.args) if isinstance(found, ast.arg)]
         node = next(found for found in nodes if found.arg == parameter.name)
         message = f"nothing tells the type of `{parameter.name}` of `{function.node.name}`"
-        help = "call it somewhere in the project, give it a default, or annotate it"
+        called = self.plans.first_call(function)
+        help = (
+            "call it somewhere in the project, give it a default, or annotate it"
+            if called is None
+            else f"what it is called with at {called} is not known there; annotate it"
+        )
         self.settled = False
         code = "W1304" if self.plans.partial else "E1304"
+        if not self.plans.partial:
+            help += "; `--partial` leaves it untyped"
         self.diagnostics.append(Diagnostic(code, message, locate(self.module, node), help))
 
     def locals(self, function: Function) -> Iterator[tuple[ast.Assign, str]]:

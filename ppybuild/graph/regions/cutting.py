@@ -161,7 +161,7 @@ class Cutter:
         values = [memory_of(trace, returned.value) for returned in given.values()]
         if len(set(values)) < len(values):
             raise Stopped(index, "two names for one result", own[0])
-        made = self._made(body, around, known, statements, value, given, number)
+        made = self._made(body, around, known, cut, given, number)
         place = cut.block[cut.start]
         return replace(made, line=place.lineno, column=place.col_offset)
 
@@ -225,17 +225,19 @@ class Cutter:
         body: FragmentBody,
         around: Surroundings,
         known: Learned,
-        statements: list[ast.stmt],
-        value: ast.expr | None,
+        cut: Own,
         given: Mapping[str, Returned],
         number: int,
     ) -> Fragment:
-        count = len(statements)
+        statements, value, count = cut.statements, cut.value, len(cut.statements)
         if value is not None:
             statements = [*statements, ast.copy_location(ast.Return(value), value)]
         first, last = statements[0], statements[-1]
         end = last.end_lineno or last.lineno
         name = f"{self._scope.name}.lines_{first.lineno}_{end}"
+        before = cut.block[cut.start - 1] if cut.start else None
+        if before is not None and before.end_lineno == first.lineno:
+            name += f"_at_{first.col_offset}"  # one before it may be on this line too
         name += f"_{number}" if number else ""
         takes = (*around.taken, *self._else_needed(body, around, statements))
         node = ast.copy_location(

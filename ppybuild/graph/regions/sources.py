@@ -72,7 +72,8 @@ class Sources:
             self._gather(function.node.body, Scope(name, function.module))
 
     def _gather(self, body: list[ast.stmt], scope: Scope) -> None:
-        for node in own_nodes(body):
+        has_lambdas = "lambda" in self._facts.program.modules[scope.module].text
+        for node in (*own_nodes(body), *(_calls_in_lambdas(body) if has_lambdas else ())):
             match node:
                 case (
                     ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="requires_grad_"))
@@ -168,3 +169,21 @@ def own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
             continue
         yield node
         work.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _calls_in_lambdas(body: list[ast.stmt]) -> Iterator[ast.Call]:
+    """The calls in lambdas of a body, as far as they name no parameter of the lambda: there
+    names stand for what they do around it."""
+    work: list[tuple[ast.AST, frozenset[str] | None]] = [(node, None) for node in body[::-1]]
+    while work:
+        node, hidden = work.pop()  # `hidden`: the parameters of the lambdas around it
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.Lambda):
+            named = (part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg))
+            hidden = (hidden or frozenset()) | {*named}
+        if isinstance(node, ast.Call) and hidden is not None:
+            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            if not names & hidden:
+                yield node
+        work.extend((inner, hidden) for inner in reversed([*ast.iter_child_nodes(node)]))

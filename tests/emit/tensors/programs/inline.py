@@ -25,6 +25,26 @@ def state(model):
     return [(p.detach().clone(), p.grad, p._version) for p in model.parameters()]
 
 
+def timed_step(model, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def run_timed():
+    x, y = torch.randn(64, 6), torch.randn(64, 2)
+    model = Net(6, 5, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+
+    def timed(run):
+        return run()
+
+    losses = [timed(lambda: timed_step(model, optimizer, x, y)) for _ in range(5)]
+    return losses, state(model)
+
+
 def run_shuffled():
     """Mini-batches by a permutation, with a progress line now and then."""
     X = torch.randn(128, 10)

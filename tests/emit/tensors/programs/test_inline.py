@@ -59,6 +59,12 @@ def test_program(trained: Trained, name: str, scope: str | None) -> None:
         assert found < wanted * 0.8, "steps have run natively"
 
 
+def test_a_step_called_in_a_lambda(trained: Trained) -> None:
+    """What the lambda passes are variables around it."""
+    assert "inline.timed_step" in trained.fused
+    assert_close(trained.native["run_timed"][0], trained.python["run_timed"][0])
+
+
 def test_the_rest_is_python(trained: Trained) -> None:
     remarks = [r.message for r in trained.emission.remarks if "run_watched" in r.message]
     assert remarks == [

@@ -285,7 +285,7 @@ CODES: dict[str, Code] = {
         "program needs Python",
         "`package --format native` makes an executable without Python, and this part of the "
         "program has no form there.",
-        "totals = {}\nprint(totals)",
+        'from collections import Counter\n\nprint(Counter("hello"))',
         "Do what the message says, or package it in another format: `onefile`, `full`.",
     ),
     # E4: the machine, its toolchain, and the run of it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ppybuild.emit.standalone.arguments import positional
 from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.dicts import lower_dict_call
 from ppybuild.emit.standalone.invoke import invoke_method
@@ -36,14 +37,6 @@ from ppybuild.emit.standalone.texts import formatted, repr_of, str_of
 from ppybuild.emit.standalone.values import NOTHING, Value, constant, tuple_of
 
 Rule = Callable[[Body, ast.Call], Value]
-
-
-def _args(body: Body, node: ast.Call, least: int, most: int) -> list[Value]:
-    if node.keywords or not least <= len(node.args) <= most:
-        raise Refused(node, f"these arguments of `{ast.unparse(node.func)}`")
-    if any(isinstance(arg, ast.Starred) for arg in node.args):
-        raise Refused(node, "a starred argument")
-    return body.values(*node.args)
 
 
 def _wrong(node: ast.Call, *values: Value) -> Refused:
@@ -112,7 +105,7 @@ def _stream(body: Body, node: ast.AST, file: ast.expr | None) -> str:
 
 
 def _input(body: Body, node: ast.Call) -> Value:
-    args = _args(body, node, 0, 1)
+    args = positional(body, node, 0, 1)
     prompt = str_of(body, node, args[0]) if args else constant("")
     body.at(node)
     return body.temporary(TEXT, f"ppy_input({prompt.c})")
@@ -122,7 +115,7 @@ def _input(body: Body, node: ast.Call) -> Value:
 
 
 def _int(body: Body, node: ast.Call) -> Value:
-    args = _args(body, node, 0, 2)
+    args = positional(body, node, 0, 2)
     if not args:
         return constant(0)
     if args[0].kind == TEXT:
@@ -135,7 +128,7 @@ def _int(body: Body, node: ast.Call) -> Value:
 
 
 def _float(body: Body, node: ast.Call) -> Value:
-    args = _args(body, node, 0, 1)
+    args = positional(body, node, 0, 1)
     if not args:
         return constant(0.0)
     if args[0].kind == TEXT:
@@ -147,29 +140,29 @@ def _float(body: Body, node: ast.Call) -> Value:
 
 
 def _bool(body: Body, node: ast.Call) -> Value:
-    args = _args(body, node, 0, 1)
+    args = positional(body, node, 0, 1)
     return Value(BOOL, body.truth(args[0])) if args else constant(False)
 
 
 def _str(body: Body, node: ast.Call) -> Value:
-    args = _args(body, node, 0, 1)
+    args = positional(body, node, 0, 1)
     return str_of(body, node, args[0]) if args else constant("")
 
 
 def _repr(body: Body, node: ast.Call) -> Value:
-    (value,) = _args(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     if value.kind == ERROR:
         return body.temporary(TEXT, "ppy_caught_repr()")
     return repr_of(body, node, value)
 
 
 def _format(body: Body, node: ast.Call) -> Value:
-    value, *spec = _args(body, node, 1, 2)
+    value, *spec = positional(body, node, 1, 2)
     return formatted(body, node, value, spec[0] if spec else constant(""))
 
 
 def _chr(body: Body, node: ast.Call) -> Value:
-    (value,) = _args(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     if value.kind not in (INT, BOOL):
         raise _wrong(node, value)
     body.at(node)
@@ -177,7 +170,7 @@ def _chr(body: Body, node: ast.Call) -> Value:
 
 
 def _ord(body: Body, node: ast.Call) -> Value:
-    (value,) = _args(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     if value.kind != TEXT:
         raise _wrong(node, value)
     body.at(node)
@@ -188,7 +181,7 @@ def _ord(body: Body, node: ast.Call) -> Value:
 
 
 def _abs(body: Body, node: ast.Call) -> Value:
-    (value,) = _args(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     if value.kind not in NUMBERS:
         raise _wrong(node, value)
     value = to_int(value)
@@ -198,7 +191,7 @@ def _abs(body: Body, node: ast.Call) -> Value:
 
 
 def _round(body: Body, node: ast.Call) -> Value:
-    args = _args(body, node, 1, 2)
+    args = positional(body, node, 1, 2)
     if any(arg.kind not in NUMBERS for arg in args):
         raise _wrong(node, *args)
     if len(args) == 1:
@@ -214,7 +207,7 @@ def _round(body: Body, node: ast.Call) -> Value:
 
 
 def _divmod(body: Body, node: ast.Call) -> Value:
-    left, right = _args(body, node, 2, 2)
+    left, right = positional(body, node, 2, 2)
     if left.kind not in NUMBERS or right.kind not in NUMBERS:
         raise _wrong(node, left, right)
     left, right = body.keep(to_int(left)), body.keep(to_int(right))
@@ -227,7 +220,7 @@ def _divmod(body: Body, node: ast.Call) -> Value:
 
 
 def _pow(body: Body, node: ast.Call) -> Value:
-    left, right = _args(body, node, 2, 2)
+    left, right = positional(body, node, 2, 2)
     return lower_binary(body, node, ast.Pow(), left, right)
 
 
@@ -294,7 +287,7 @@ def _any(is_all: bool) -> Rule:
 
 
 def _len(body: Body, node: ast.Call) -> Value:
-    (value,) = _args(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     match value.kind:
         case ListOf() | ArrayOf():
             return Value(INT, f"{value.c}->length")

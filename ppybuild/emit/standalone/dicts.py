@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ppybuild.emit.standalone.arguments import positional
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.entries import (
     as_key,
@@ -148,12 +149,6 @@ def _update(body: Body, node: ast.AST, where: Value, more: Value) -> None:
 # Methods
 
 
-def _args(body: Body, node: ast.Call, least: int, most: int) -> list[Value]:
-    if node.keywords or not least <= len(node.args) <= most:
-        raise Refused(node, f"these arguments of `{ast.unparse(node.func)}`")
-    return body.values(*node.args)
-
-
 def _default(body: Body, node: ast.Call, where: Value, value: Value) -> Value:
     return body.keep(fit(body, node, value, dict_of(where).value, show(where.kind)))
 
@@ -161,7 +156,7 @@ def _default(body: Body, node: ast.Call, where: Value, value: Value) -> Value:
 def _get(body: Body, node: ast.Call, where: Value) -> Value:
     if len(node.args) == 2:
         body.hint(node.args[1], dict_of(where).value)
-    key, *rest = _args(body, node, 1, 2)
+    key, *rest = positional(body, node, 1, 2)
     if not rest:
         raise Refused(node, "`get` that may give None", "give it a default")
     default = _default(body, node, where, rest[0])
@@ -175,7 +170,7 @@ def _get(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _pop(body: Body, node: ast.Call, where: Value) -> Value:
-    key, *rest = _args(body, node, 1, 2)
+    key, *rest = positional(body, node, 1, 2)
     place = body.variable(dict_of(where).value)
     if rest:
         default = _default(body, node, where, rest[0])
@@ -190,7 +185,7 @@ def _pop(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _popitem(body: Body, node: ast.Call, where: Value) -> Value:
-    _args(body, node, 0, 0)
+    positional(body, node, 0, 0)
     at = body.fresh()
     body.line(f"const int64_t {at} = ppy_dict_last({where.c});")
     body.fail(
@@ -209,7 +204,7 @@ def _popitem(body: Body, node: ast.Call, where: Value) -> Value:
 def _setdefault(body: Body, node: ast.Call, where: Value) -> Value:
     if len(node.args) == 2:
         body.hint(node.args[1], dict_of(where).value)
-    key, default = _args(body, node, 2, 2)
+    key, default = positional(body, node, 2, 2)
     default = _default(body, node, where, default)
     key = body.keep(as_key(body, node, dict_of(where).key, key))
     at, _ = find(body, node, where, key)
@@ -223,13 +218,13 @@ def _setdefault(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _clear(body: Body, node: ast.Call, where: Value) -> Value:
-    _args(body, node, 0, 0)
+    positional(body, node, 0, 0)
     body.line(f"ppy_dict_clear({where.c});")
     return NOTHING
 
 
 def _copy(body: Body, node: ast.Call, where: Value) -> Value:
-    _args(body, node, 0, 0)
+    positional(body, node, 0, 0)
     body.at(node)
     return body.root(where.kind, f"ppy_dict_copy({where.c})")
 

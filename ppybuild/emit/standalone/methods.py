@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ppybuild.emit.standalone import dicts, sets
+from ppybuild.emit.standalone.arguments import positional
 from ppybuild.emit.standalone.body import Body, has_effects
 from ppybuild.emit.standalone.items import fitting, item, put
 from ppybuild.emit.standalone.iteration import VIEWS
@@ -77,12 +78,6 @@ _INPUT = {"read": "ppy_read_all", "readline": "ppy_read_one_line"}
 # list and array
 
 
-def _arguments(body: Body, node: ast.Call, least: int, most: int) -> Sequence[Value]:
-    if node.keywords or not least <= len(node.args) <= most:
-        raise Refused(node, f"these arguments of `{ast.unparse(node.func)}`")
-    return body.values(*node.args)
-
-
 def _item_kind(value: Value) -> ListOf | ArrayOf:
     assert isinstance(value.kind, ListOf | ArrayOf)
     return value.kind
@@ -91,7 +86,7 @@ def _item_kind(value: Value) -> ListOf | ArrayOf:
 def _append(body: Body, node: ast.Call, where: Value) -> Value:
     if len(node.args) == 1 and isinstance(where.kind, ListOf):
         body.hint(node.args[0], where.kind.item)
-    (value,) = _arguments(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     append(body, node, where, value)
     return NOTHING
 
@@ -109,7 +104,7 @@ def _extend(body: Body, node: ast.Call, where: Value) -> Value:
 
 def _pop(body: Body, node: ast.Call, where: Value) -> Value:
     kind = _item_kind(where)
-    args = _arguments(body, node, 0, 1)
+    args = positional(body, node, 0, 1)
     what = "list" if isinstance(kind, ListOf) else "array"
     index = to_int(args[0]).c if args else "-1"
     at = body.fresh()
@@ -126,7 +121,7 @@ def _pop(body: Body, node: ast.Call, where: Value) -> Value:
 
 def _insert(body: Body, node: ast.Call, where: Value) -> Value:
     kind = _item_kind(where)
-    index, value = _arguments(body, node, 2, 2)
+    index, value = positional(body, node, 2, 2)
     value = fitting(body, node, kind, value) if isinstance(kind, ArrayOf) else value
     if value.kind != kind.item:
         raise Refused(node, f"{show(value.kind)} as an item of {show(kind)}")
@@ -139,7 +134,7 @@ def _insert(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _remove(body: Body, node: ast.Call, where: Value) -> Value:
-    (value,) = _arguments(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     at = index_of(body, node, value, where)
     what = "list.remove(x): x not in list"
     if isinstance(where.kind, ArrayOf):
@@ -150,7 +145,7 @@ def _remove(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _index(body: Body, node: ast.Call, where: Value) -> Value:
-    (value,) = _arguments(body, node, 1, 1)
+    (value,) = positional(body, node, 1, 1)
     value = body.keep(value)
     at = index_of(body, node, value, where)
     with body.block(f"if (PPY_UNLIKELY({at.c} < 0))"):
@@ -168,7 +163,7 @@ def _index(body: Body, node: ast.Call, where: Value) -> Value:
 
 def _plain(c: str) -> Callable[[Body, ast.Call, Value], Value]:
     def apply(body: Body, node: ast.Call, where: Value) -> Value:
-        _arguments(body, node, 0, 0)
+        positional(body, node, 0, 0)
         body.line(f"{c}({where.c});")
         return NOTHING
 
@@ -176,7 +171,7 @@ def _plain(c: str) -> Callable[[Body, ast.Call, Value], Value]:
 
 
 def _copy(body: Body, node: ast.Call, where: Value) -> Value:
-    _arguments(body, node, 0, 0)
+    positional(body, node, 0, 0)
     body.at(node)
     return body.root(
         where.kind, f"ppy_list_slice({where.c}, PPY_ABSENT, PPY_ABSENT, PPY_ABSENT)"

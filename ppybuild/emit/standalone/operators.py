@@ -31,12 +31,7 @@ from ppybuild.emit.standalone.kinds import (
 )
 from ppybuild.emit.standalone.refuse import Refused
 from ppybuild.emit.standalone.values import Value, constant
-
-_SIGNS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
-    ast.BitXor: "^", ast.MatMult: "@",
-}  # fmt: skip
+from ppybuild.graph.symbols import SYMBOLS
 
 # By Python's operator: the checked operation of `ppy_kernel.h`, and why it fails.
 _INTS: dict[type[ast.operator], tuple[str, str]] = {
@@ -144,7 +139,7 @@ def lower_binary(
     """`left op right`"""
     if left.kind in NUMBERS and right.kind in NUMBERS:
         return _numbers(body, node, op, left, right)
-    sign = _SIGNS[type(op)]
+    sign = SYMBOLS[type(op)]
     method = special_method(body, node, left, OPERATORS.get(type(op), ""))
     if method is not None:
         return invoke_method(body, node, method, left, right)
@@ -199,7 +194,7 @@ def _numbers(body: Body, node: ast.AST, op: ast.operator, left: Value, right: Va
     if kind is ast.Pow and right.literal is not None and right.literal < 0:  # type: ignore[operator]
         return _floats(body, node, op, to_float(left), to_float(right))
     if kind not in _INTS:
-        raise Refused(node, f"`{_SIGNS[kind]}` of two ints")
+        raise Refused(node, f"`{SYMBOLS[kind]}` of two ints")
     operation, why = _INTS[kind]
     return checked(body, node, operation, why, INT, left, right)
 
@@ -209,7 +204,7 @@ def _floats(body: Body, node: ast.AST, op: ast.operator, left: Value, right: Val
     if kind in _FLOATS:
         return Value(FLOAT, f"({left.c} {_FLOATS[kind]} {right.c})")
     if kind not in _FLOATS_CHECKED:
-        raise Refused(node, f"`{_SIGNS[kind]}` of floats")
+        raise Refused(node, f"`{SYMBOLS[kind]}` of floats")
     operation = _FLOATS_CHECKED[kind]
     if kind is ast.Div and right.literal:
         return Value(FLOAT, f"({left.c} / {right.c})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ppybuild.emit.standalone.arguments import positional
 from ppybuild.emit.standalone.body import Body
 from ppybuild.emit.standalone.entries import address, as_key, dict_of, fit, set_of
 from ppybuild.emit.standalone.items import item
@@ -130,27 +131,21 @@ def add(body: Body, node: ast.AST, where: Value, value: Value) -> None:
 # Methods
 
 
-def _args(body: Body, node: ast.Call, count: int) -> list[Value]:
-    if node.keywords or len(node.args) != count:
-        raise Refused(node, f"these arguments of `{ast.unparse(node.func)}`")
-    return body.values(*node.args)
-
-
 def _add(body: Body, node: ast.Call, where: Value) -> Value:
-    (value,) = _args(body, node, 1)
+    (value,) = positional(body, node, 1, 1)
     add(body, node, where, value)
     return NOTHING
 
 
 def _discard(body: Body, node: ast.Call, where: Value) -> Value:
-    (value,) = _args(body, node, 1)
+    (value,) = positional(body, node, 1, 1)
     key = as_key(body, node, set_of(where).item, value)
     body.line(f"(void)ppy_set_discard({where.c}, {address(body, key)});")
     return NOTHING
 
 
 def _remove(body: Body, node: ast.Call, where: Value) -> Value:
-    (value,) = _args(body, node, 1)
+    (value,) = positional(body, node, 1, 1)
     item = set_of(where).item
     pointer = address(body, as_key(body, node, item, value))
     missing = f"!ppy_set_discard({where.c}, {pointer})"
@@ -159,7 +154,7 @@ def _remove(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _pop(body: Body, node: ast.Call, where: Value) -> Value:
-    _args(body, node, 0)
+    positional(body, node, 0, 0)
     item, at = set_of(where).item, body.fresh()
     body.line(f"const int64_t {at} = ppy_set_pop({where.c});")
     body.fail(
@@ -172,7 +167,7 @@ def _pop(body: Body, node: ast.Call, where: Value) -> Value:
 
 def _changed(c: str) -> Callable[[Body, ast.Call, Value], Value]:
     def apply(body: Body, node: ast.Call, where: Value) -> Value:
-        (more,) = _args(body, node, 1)
+        (more,) = positional(body, node, 1, 1)
         _must_match(node, where, more)
         body.at(node)
         body.line(f"{c}({where.c}, {more.c});")
@@ -183,7 +178,7 @@ def _changed(c: str) -> Callable[[Body, ast.Call, Value], Value]:
 
 def _made(c: str) -> Callable[[Body, ast.Call, Value], Value]:
     def apply(body: Body, node: ast.Call, where: Value) -> Value:
-        (more,) = _args(body, node, 1)
+        (more,) = positional(body, node, 1, 1)
         _must_match(node, where, more)
         body.at(node)
         return body.root(where.kind, f"{c}({where.c}, {more.c})")
@@ -193,7 +188,7 @@ def _made(c: str) -> Callable[[Body, ast.Call, Value], Value]:
 
 def _asked(c: str, swapped: bool = False) -> Callable[[Body, ast.Call, Value], Value]:
     def apply(body: Body, node: ast.Call, where: Value) -> Value:
-        (more,) = _args(body, node, 1)
+        (more,) = positional(body, node, 1, 1)
         _must_match(node, where, more)
         first, second = (more, where) if swapped else (where, more)
         return Value(BOOL, f"{c}({first.c}, {second.c})")
@@ -214,13 +209,13 @@ def _update(body: Body, node: ast.Call, where: Value) -> Value:
 
 
 def _clear(body: Body, node: ast.Call, where: Value) -> Value:
-    _args(body, node, 0)
+    positional(body, node, 0, 0)
     body.line(f"ppy_set_clear({where.c});")
     return NOTHING
 
 
 def _copy(body: Body, node: ast.Call, where: Value) -> Value:
-    _args(body, node, 0)
+    positional(body, node, 0, 0)
     body.at(node)
     return body.root(where.kind, f"ppy_set_copy({where.c})")
 

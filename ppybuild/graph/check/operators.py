@@ -11,7 +11,7 @@ from ppybuild.graph.check.place import Place, is_caught
 from ppybuild.graph.check.tensors import report_problem, trusts_tensors
 from ppybuild.graph.lattice import base_scalar, members_of, show
 from ppybuild.graph.library import Argument
-from ppybuild.graph.symbols import SYMBOLS, UNARY
+from ppybuild.graph.symbols import COMPARISONS, EQUALITY, SYMBOLS, UNARY
 from ppybuild.graph.types import (
     NONE,
     STR,
@@ -26,11 +26,7 @@ from ppybuild.graph.types import (
 )
 
 ORDERINGS: Mapping[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
+    **{each: symbol for each, symbol in COMPARISONS.items() if symbol not in EQUALITY},
     ast.NotIn: "in",
 }
 """Comparisons that some values refuse."""

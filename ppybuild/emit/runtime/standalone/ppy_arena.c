@@ -21,13 +21,11 @@ ppy_mark ppy_arena_mark(void) { return top; }
 
 void ppy_arena_release(ppy_mark mark) { top = mark; }
 
-static _Noreturn void no_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
-
 /* Makes `chunks[at]` one of at least `bytes`; it is empty. */
 static void make_chunk(int64_t at, int64_t bytes) {
     if (at == chunk_count) {
         chunk *more = realloc(chunks, (size_t)(at + 1) * sizeof *more);
-        if (!more) no_memory();
+        if (!more) ppy_raise_memory();
         chunks = more;
         chunks[chunk_count++] = (chunk){NULL, 0};
     }
@@ -36,12 +34,12 @@ static void make_chunk(int64_t at, int64_t bytes) {
     chunks[at] = (chunk){NULL, 0};
     const int64_t size = bytes > SMALLEST ? bytes : SMALLEST;
     chunks[at].data = malloc((size_t)size);
-    if (!chunks[at].data) no_memory();
+    if (!chunks[at].data) ppy_raise_memory();
     chunks[at].size = size;
 }
 
 void *ppy_arena_allocate(int64_t bytes) {
-    if (bytes < 0 || bytes > INT64_MAX / 2) no_memory();
+    if (bytes < 0 || bytes > INT64_MAX / 2) ppy_raise_memory();
     const int64_t taken = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (chunk_count == 0) make_chunk(0, taken);
     if (chunks[top.chunk].size - top.used < taken) {

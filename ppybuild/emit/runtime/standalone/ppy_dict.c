@@ -5,8 +5,6 @@
 
 #define SMALLEST ((int64_t)8)
 
-static _Noreturn void no_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
-
 static char *entry(const ppy_list *dict, int64_t at) { return (char *)dict->data + at * dict->layout->bytes; }
 
 static const ppy_layout *key_layout(const ppy_list *dict) { return dict->layout->parts[0].layout; }
@@ -65,7 +63,7 @@ static void resize(ppy_list *dict, int64_t places) {
     if (states) table->states = states;
     int64_t *made = realloc(table->places, (size_t)places * sizeof *made);
     if (made) table->places = made;
-    if (!hashes || !states || !made) no_memory();
+    if (!hashes || !states || !made) ppy_raise_memory();
     table->mask = places - 1;
     table->fill = kept;
     ppy_count_bytes(places * PPY_PLACE_BYTES);
@@ -76,7 +74,7 @@ static void resize(ppy_list *dict, int64_t places) {
 ppy_list *ppy_dict_new(const ppy_layout *layout) {
     ppy_list *made = ppy_list_make(PPY_DICT, layout, 0);
     made->table = calloc(1, sizeof *made->table);
-    if (!made->table) no_memory();
+    if (!made->table) ppy_raise_memory();
     resize(made, SMALLEST);
     return made;
 }

@@ -164,6 +164,8 @@ void ppy_raise_ascii(ppy_exception kind, const char *message) {
     ppy_raise(kind, (ppy_text){message, bytes, bytes});
 }
 
+void ppy_raise_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
+
 void ppy_raise_recursion(void) { ppy_raise(PPY_RecursionError, PPY_TEXT("maximum recursion depth exceeded")); }
 
 void ppy_raise_integer(void) { ppy_raise_beyond("an integer needs more than 64 bits"); }

@@ -105,6 +105,7 @@ static inline void ppy_frame_leave(ppy_frame *frame) {
 /* Raising. The message is copied; one without bytes is none: `ValueError` alone. */
 _Noreturn void ppy_raise(ppy_exception kind, ppy_text message);
 _Noreturn void ppy_raise_ascii(ppy_exception kind, const char *message);
+_Noreturn void ppy_raise_memory(void); /* a MemoryError */
 /* KeyError(key) shows the repr of its key, but str(error) too: pass the repr. */
 
 /* An integer that needs more than 64 bits, which no handler of the program may catch: one

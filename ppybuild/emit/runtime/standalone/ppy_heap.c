@@ -14,8 +14,6 @@ static ppy_list *waiting;  /* reached, and not yet looked into */
 static int64_t made_bytes; /* since unreached lists were last freed */
 static int64_t made_most = LEAST;
 
-static _Noreturn void no_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
-
 static void reach(ppy_list *list) {
     if (!list || list->reached) return;
     list->reached = true;
@@ -70,15 +68,15 @@ void ppy_count_bytes(int64_t bytes) { made_bytes += bytes; }
 ppy_list *ppy_list_make(ppy_form form, const ppy_layout *layout, int64_t length) {
     if (made_bytes > made_most) free_unreached();
     if (length < 0) length = 0;
-    if (length > INT64_MAX / 4 / (layout->bytes ? layout->bytes : 1)) no_memory();
+    if (length > INT64_MAX / 4 / (layout->bytes ? layout->bytes : 1)) ppy_raise_memory();
     ppy_list *list = malloc(sizeof *list);
-    if (!list) no_memory();
+    if (!list) ppy_raise_memory();
     *list = (ppy_list){.length = length, .capacity = length, .layout = layout, .form = (uint8_t)form};
     if (length) {
         list->data = calloc((size_t)length, (size_t)layout->bytes);
         if (!list->data) {
             free(list);
-            no_memory();
+            ppy_raise_memory();
         }
     }
     list->next = lists;
@@ -90,9 +88,9 @@ ppy_list *ppy_list_make(ppy_form form, const ppy_layout *layout, int64_t length)
 void ppy_list_reserve(ppy_list *list, int64_t capacity) {
     if (capacity <= list->capacity) return;
     const int64_t bytes = list->layout->bytes, more = (capacity - list->capacity) * bytes;
-    if (capacity > INT64_MAX / 4 / bytes) no_memory();
+    if (capacity > INT64_MAX / 4 / bytes) ppy_raise_memory();
     void *data = realloc(list->data, (size_t)(capacity * bytes));
-    if (!data) no_memory();
+    if (!data) ppy_raise_memory();
     made_bytes += more;
     list->data = data;
     memset((char *)data + list->capacity * bytes, 0, (size_t)more);

@@ -8,8 +8,6 @@
 #include "ppy_failure.h"
 #include "ppy_set.h"
 
-static _Noreturn void no_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
-
 ppy_list *ppy_list_new(const ppy_layout *layout, int64_t length) { return ppy_list_make(PPY_LIST, layout, length); }
 
 ppy_list *ppy_list_like(const ppy_list *list, int64_t length) { return ppy_list_new(list->layout, length); }
@@ -71,7 +69,7 @@ ppy_list *ppy_list_concat(const ppy_list *a, const ppy_list *b) {
 
 ppy_list *ppy_list_repeat(const ppy_list *list, int64_t times) {
     if (times < 0) times = 0;
-    if (list->length && times > INT64_MAX / 16 / list->length) no_memory();
+    if (list->length && times > INT64_MAX / 16 / list->length) ppy_raise_memory();
     const int64_t length = list->length;
     ppy_list *made = ppy_list_like(list, length * times);
     for (int64_t i = 0; i < times; i++) copy(made, i * length, list, 0, length);

@@ -6,8 +6,6 @@
 #define SMALLEST ((int64_t)8)
 #define NEIGHBOURS 9 /* LINEAR_PROBES */
 
-static _Noreturn void no_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
-
 static char *item(const ppy_list *set, int64_t at) { return (char *)set->data + at * set->layout->bytes; }
 
 static bool is_live(const ppy_list *set, int64_t at) { return set->table->states[at] == PPY_LIVE; }
@@ -18,7 +16,7 @@ static void begin(ppy_list *set, int64_t places) {
     set->data = calloc((size_t)places, (size_t)set->layout->bytes);
     table->hashes = calloc((size_t)places, sizeof *table->hashes);
     table->states = calloc((size_t)places, 1);
-    if (!set->data || !table->hashes || !table->states) no_memory();
+    if (!set->data || !table->hashes || !table->states) ppy_raise_memory();
     set->length = set->capacity = places;
     table->mask = places - 1;
     ppy_count_bytes(places * (PPY_PLACE_BYTES + set->layout->bytes));
@@ -28,7 +26,7 @@ static void begin(ppy_list *set, int64_t places) {
 ppy_list *ppy_set_new(const ppy_layout *layout) {
     ppy_list *made = ppy_list_make(PPY_SET, layout, 0);
     made->table = calloc(1, sizeof *made->table);
-    if (!made->table) no_memory();
+    if (!made->table) ppy_raise_memory();
     begin(made, SMALLEST);
     return made;
 }

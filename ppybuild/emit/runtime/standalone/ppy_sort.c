@@ -6,8 +6,6 @@
 #include "ppy_failure.h"
 #include "ppy_list.h"
 
-static _Noreturn void no_memory(void) { ppy_raise(PPY_MemoryError, (ppy_text){0}); }
-
 static void refuse_nan(const ppy_list *list) {
     if (list->layout->shape != PPY_SHAPE_FLOAT) return;
     for (int64_t i = 0; i < list->length; i++) {
@@ -27,7 +25,7 @@ static bool less(const ppy_layout *layout, const void *a, const void *b) {
 /* Items of `bytes` each, moved whole. Before each may stand the place of its key. */
 static void merge_sort(char *data, int64_t length, size_t bytes, const ppy_layout *layout, const char *keys) {
     char *spare = malloc((size_t)length * bytes), *from = data, *to = spare;
-    if (!spare) no_memory();
+    if (!spare) ppy_raise_memory();
 #define KEY(at) (keys ? keys + *(const int64_t *)(const void *)(at) * layout->bytes : (at))
     for (int64_t width = 1; width < length; width *= 2) {
         for (int64_t start = 0; start < length; start += 2 * width) {
@@ -65,7 +63,7 @@ void ppy_list_sort_by(ppy_list *list, const ppy_list *keys, bool reverse) {
     const size_t bytes = (size_t)list->layout->bytes;
     int64_t *order = malloc((size_t)length * sizeof *order);
     char *sorted = malloc((size_t)length * bytes);
-    if (!order || !sorted) no_memory();
+    if (!order || !sorted) ppy_raise_memory();
     for (int64_t i = 0; i < length; i++) order[i] = reverse ? length - 1 - i : i;
     merge_sort((char *)order, length, sizeof *order, keys->layout, keys->data);
     for (int64_t i = 0; i < length; i++) {

@@ -22,7 +22,7 @@ from ppybuild.emit.tensors.forward import renamed
 from ppybuild.emit.tensors.fused import NotFusible, Plan
 from ppybuild.emit.tensors.ir import Argument, Graph, Node, TensorType, Value
 from ppybuild.emit.tensors.meta import FLOATING
-from ppybuild.emit.tensors.step import Output, step_graph
+from ppybuild.emit.tensors.step import Output, not_known, step_graph
 from ppybuild.graph.regions.step_records import StepRegion
 from ppybuild.graph.schemas import Operator, Schemas
 
@@ -80,7 +80,7 @@ def plan_exact(region: StepRegion, schemas: Schemas) -> ExactStep:
     for given in graph.inputs:
         kind = dict(graph.types).get(given.value)
         if given.kind == "tensor" and (kind is None or None in (kind.dtype, kind.shape)):
-            raise NotFusible(f"`{given.name}`, whose shape or dtype is not known")
+            raise NotFusible(not_known(given.name))
     graph, stands_for = _without_copies(graph)
     outputs = tuple(replace(o, value=_root(o.value, stands_for)) for o in outputs)
     for output in outputs:

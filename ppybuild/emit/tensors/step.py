@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from ppybuild.emit.tensors.derivatives import NotDifferentiable, gradients
-from ppybuild.emit.tensors.derivatives.builder import Builder
+from ppybuild.emit.tensors.derivatives.builder import Builder, NotKnown
 from ppybuild.emit.tensors.exact import values_in
 from ppybuild.emit.tensors.forward import BATCH, append, renamed, seeded_types
 from ppybuild.emit.tensors.fused import NotFusible, Plan, plan_fused
@@ -70,7 +70,11 @@ def step_graph(region: StepRegion, *, exact: bool = False) -> tuple[Graph, tuple
     try:
         builder, stands_for = _build(region, exact)
     except NotDifferentiable as missing:
-        raise NotFusible(f"the gradient of {missing}") from None
+        unknown = _unknown(region) if isinstance(missing, NotKnown) else None
+        if unknown is not None:
+            raise NotFusible(not_known(unknown)) from None
+        of = "" if region.evaluates else "the gradient of "
+        raise NotFusible(f"{of}{missing}") from None
     outputs = _outputs(region, builder, stands_for)
     used = {value for node in builder.nodes for arg in node.args for value in values_in(arg)}
     used |= {output.value for output in outputs}
@@ -86,6 +90,27 @@ def step_graph(region: StepRegion, *, exact: bool = False) -> tuple[Graph, tuple
     return graph, outputs
 
 
+def not_known(name: str) -> str:
+    """What is said of a tensor that a region is given, and what can be done."""
+    return f"`{name}`, whose shape or dtype is not known: `ppybuild run --record` notes them"
+
+
+def _unknown(region: StepRegion) -> str | None:
+    """The first tensor that the region is given of which too little is known."""
+    types = dict(_seeded(region))
+    for given in region.inputs:
+        kind = types.get(Value(given.value))
+        if given.kind == "tensor" and (kind is None or None in (kind.dtype, kind.shape)):
+            return given.name
+    return None
+
+
+def _seeded(region: StepRegion) -> list[tuple[Value, TensorType]]:
+    fixed = {leaf.input for leaf in region.leaves}
+    fixed |= {given.value for given in region.inputs if given.path}
+    return seeded_types(dict(region.seeds), frozenset(fixed))
+
+
 def _inputs(region: StepRegion) -> tuple[Input, ...]:
     return tuple(Input(i.name, i.kind, Value(i.value)) for i in region.inputs)
 
@@ -93,9 +118,7 @@ def _inputs(region: StepRegion) -> tuple[Input, ...]:
 def _build(region: StepRegion, exact: bool) -> tuple[Builder, dict[Value, Value]]:
     """The nodes, and what stands for the values that a backward pass gives."""
     inputs = _inputs(region)
-    trained = {leaf.input for leaf in region.leaves}
-    inside = {given.value for given in region.inputs if given.path}
-    types = seeded_types(dict(region.seeds), frozenset(trained | inside))
+    types = _seeded(region)
     used = [i.value for i in inputs] + [
         Value(result)
         for done in region.steps

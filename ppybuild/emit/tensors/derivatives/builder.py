@@ -39,6 +39,10 @@ class NotDifferentiable(Exception):
     """A gradient was asked for that no rule gives; the message says of what."""
 
 
+class NotKnown(NotDifferentiable):
+    """What is missing is the type of a tensor."""
+
+
 def argument(operand: Operand) -> Argument:
     if isinstance(operand, Value | Constant | Symbolic | Items):
         return operand
@@ -123,13 +127,13 @@ class Builder:
     def rank(self, value: Argument) -> int:
         shape = self.type(value).shape
         if shape is None:
-            raise NotDifferentiable("a tensor whose number of dimensions is not known")
+            raise NotKnown("a tensor whose number of dimensions is not known")
         return len(shape)
 
     def dtype(self, value: Argument) -> Argument:
         dtype = self.type(value).dtype
         if dtype is None:
-            raise NotDifferentiable("a tensor whose dtype is not known")
+            raise NotKnown("a tensor whose dtype is not known")
         return Symbolic("dtype", dtype)
 
     def size(self, value: Value, dim: int) -> Number:
